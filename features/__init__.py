@@ -1,0 +1,1 @@
+"""What a feature is, and how raw values become model inputs, in training and in serving alike."""

@@ -1,0 +1,24 @@
+"""The hour or weekday of the impression."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from features.kinds.settings import SparseSettings
+
+__all__ = ["TimePart"]
+
+
+class TimePart(SparseSettings):
+    """A part of the log's timestamp; id 0 is missing, then 24 hours or 7 weekdays (Monday first).
+
+    Attributes:
+        part: Which part.
+        utc_offset_hours: Added to UTC before the part is taken, in hours.
+    """
+
+    kind: Literal["time_part"] = "time_part"
+    part: Literal["hour", "weekday"]
+    utc_offset_hours: float = Field(default=0.0, ge=-14, le=14)

@@ -1,0 +1,1 @@
+"""Wide&Deep and DeepFM, and their training under `tf.distribute`."""

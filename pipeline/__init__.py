@@ -1,0 +1,1 @@
+"""The Beam stage: behaviour logs to TFRecords."""

@@ -1,0 +1,1 @@
+"""Export, verification, serving and prediction of trained models."""
