@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import difflib
 import json
-import os
-import tempfile
 import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
+from features.atomic import write_text
 from features.config import Config
 from features.errors import ConfigError
 
@@ -72,9 +71,7 @@ def store_config(config: Config, out: str | Path) -> None:
     """
     try:
         Path(out).mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=out, delete=False) as stream:
-            stream.write(config.model_dump_json(indent=2) + "\n")
-        os.replace(stream.name, Path(out) / "config.json")
+        write_text(Path(out) / "config.json", config.model_dump_json(indent=2) + "\n")
     except OSError as error:
         raise ConfigError(
             "the output directory can be written",

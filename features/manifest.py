@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import Literal
 
 from pydantic import ValidationError
 
+from features.atomic import write_text
 from features.errors import DataError
 from features.kinds.settings import Settings
 
@@ -98,10 +97,7 @@ class Manifest(Settings):
 
     def write(self, directory: str | Path) -> None:
         """Write the manifest beside its place and rename it."""
-        target = Path(directory) / FILE_NAME
-        with tempfile.NamedTemporaryFile("w", dir=directory, delete=False) as stream:
-            stream.write(self.model_dump_json(indent=2) + "\n")
-        os.replace(stream.name, target)
+        write_text(Path(directory) / FILE_NAME, self.model_dump_json(indent=2) + "\n")
 
 
 def read_manifest(directory: str | Path) -> Manifest:
