@@ -10,12 +10,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from features.kinds.settings import Use
+from features.kinds.settings import RawType, Use
 
 __all__ = ["InputSpec", "MultiInput", "RawColumn", "RawType", "SparseInput"]
-
-RawType = Literal["string", "number", "time"]
-"""Raw columns are UTF-8 strings, float32 numbers (NaN is missing) or int64 Unix seconds (-1 is)."""
 
 
 @dataclass(frozen=True)

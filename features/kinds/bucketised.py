@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from features.kinds.settings import SparseSettings
+from features.kinds.settings import RawType, SparseSettings
 
 __all__ = ["Bucketised"]
 
@@ -22,5 +22,6 @@ class Bucketised(SparseSettings):
 
     kind: Literal["bucketised"] = "bucketised"
     column: str | None = None
+    raw_type: ClassVar[RawType | None] = "number"
     boundaries: tuple[float, ...] | None = None
     quantiles: int | None = Field(default=None, ge=2, le=1024)

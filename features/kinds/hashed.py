@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from features.kinds.settings import SparseSettings
+from features.kinds.settings import RawType, SparseSettings
 from features.kinds.vocabulary import Normalise
 
 __all__ = ["Hashed"]
@@ -24,6 +24,7 @@ class Hashed(SparseSettings):
 
     kind: Literal["hash"] = "hash"
     column: str | None = None
+    raw_type: ClassVar[RawType | None] = "string"
     buckets: int = Field(ge=1)
     salt: str = ""
     normalise: Normalise = "strip"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from features.kinds.settings import SparseSettings
+from features.kinds.settings import RawType, SparseSettings
 from features.kinds.vocabulary import Normalise
 
 __all__ = ["MultiValued"]
@@ -33,6 +33,7 @@ class MultiValued(SparseSettings):
 
     kind: Literal["multi"] = "multi"
     column: str | None = None
+    raw_type: ClassVar[RawType | None] = "string"
     separator: str = Field(default="|", min_length=1)
     max_length: int = Field(default=10, ge=1)
     combiner: Literal["mean", "sum", "sqrtn"] = "mean"

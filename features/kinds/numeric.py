@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from features.kinds.settings import FeatureSettings
+from features.kinds.settings import FeatureSettings, RawType
 
 __all__ = ["Numeric"]
 
@@ -25,6 +25,7 @@ class Numeric(FeatureSettings):
 
     kind: Literal["numeric"] = "numeric"
     column: str | None = None
+    raw_type: ClassVar[RawType | None] = "number"
     missing: float | None = None
     clip: tuple[float, float] | None = Field(default=None)
     log1p: bool = False

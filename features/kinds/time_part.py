@@ -6,7 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from features.kinds.settings import SparseSettings
+from features.errors import ConfigError
+from features.kinds.settings import RawType, SparseSettings
 
 __all__ = ["TimePart"]
 
@@ -22,3 +23,18 @@ class TimePart(SparseSettings):
     kind: Literal["time_part"] = "time_part"
     part: Literal["hour", "weekday"]
     utc_offset_hours: float = Field(default=0.0, ge=-14, le=14)
+
+    def reads(self, timestamp: str | None) -> tuple[str, RawType] | None:
+        """Return the log's timestamp.
+
+        Raises:
+            ConfigError: The log has no timestamp.
+        """
+        if timestamp is None:
+            raise ConfigError(
+                "a time part needs the log's timestamp",
+                received="no log.timestamp",
+                where=f"features, {self.name!r}",
+                remedy="add a section [log.timestamp] with the column and its unit",
+            )
+        return timestamp, "time"

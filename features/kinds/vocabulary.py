@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from features.kinds.settings import SparseSettings
+from features.kinds.settings import RawType, SparseSettings
 
 __all__ = ["Normalise", "Vocabulary"]
 
@@ -27,6 +27,7 @@ class Vocabulary(SparseSettings):
 
     kind: Literal["vocabulary"] = "vocabulary"
     column: str | None = None
+    raw_type: ClassVar[RawType | None] = "string"
     min_count: int = Field(default=1, ge=1)
     max_size: int | None = Field(default=None, ge=1)
     oov_buckets: int = Field(default=1, ge=1)
