@@ -32,6 +32,7 @@ class PipelineError(Exception):
     """
 
     def __init__(self, rule: str, *, received: object, where: str, remedy: str) -> None:
+        """Keep the four parts."""
         super().__init__(rule, received, where, remedy)
         self.rule, self.received, self.where, self.remedy = rule, received, where, remedy
 

@@ -172,7 +172,10 @@ def _value_remedy(fault: Any) -> str:
     allowed = fault.get("ctx", {}).get("expected_tags") or fault.get("ctx", {}).get("expected")
     if allowed is None:
         return "give a value of that type and range"
-    return f"give one of {allowed}{_nearest(str(fault['input']), allowed.replace(chr(39), '').split(', '))}"
+    choices = str(allowed).replace("'", "").replace(" or ", ", ").split(", ")
+    given = fault["input"]
+    word = given.get("kind", "") if isinstance(given, dict) else given
+    return f"give one of {', '.join(choices)}{_nearest(str(word), choices)}"
 
 
 def _allowed_keys(path: Sequence[int | str]) -> list[str]:

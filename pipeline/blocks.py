@@ -20,7 +20,15 @@ from pipeline.log.read import Range, Reject, read_range
 from pipeline.split import SPLITS, SplitPlan, TimeCounts, assign, count_times
 from pipeline.workspace import Workspace
 
-__all__ = ["GoldenRow", "StagedBlock", "golden_rows", "load_block", "rows_of", "split_counts", "stage"]
+__all__ = [
+    "GoldenRow",
+    "StagedBlock",
+    "golden_rows",
+    "load_block",
+    "rows_of",
+    "split_counts",
+    "stage",
+]
 
 EXAMPLES_OF_REJECTS = 3
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
+from features.transform import Transform
 
 from features.atomic import write_whole
 from features.config import DataConfig
 from features.manifest import Shard, SplitName
 from features.tensorflow import tf
-from features.transform import Transform
 from pipeline.encode import example_columns, serialise
 from pipeline.layout import Layout, Piece, shard_name
 from pipeline.workspace import Workspace
@@ -82,7 +82,11 @@ def _write_piece(
 
 
 def join_pieces(
-    workspace: Workspace, layout: Layout, split: SplitName, shard: int, pieces: Iterable[WrittenPiece]
+    workspace: Workspace,
+    layout: Layout,
+    split: SplitName,
+    shard: int,
+    pieces: Iterable[WrittenPiece],
 ) -> Shard:
     """Put a shard's pieces together in their order; without any it is an empty file."""
     ordered = sorted(set(pieces), key=lambda piece: piece.offset)

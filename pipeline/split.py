@@ -14,7 +14,15 @@ from features.config import SplitConfig
 from features.hashing import row_hash, stable_hash
 from features.manifest import SplitName
 
-__all__ = ["SPLITS", "SplitPlan", "TimeCounts", "assign", "count_times", "merge_times", "plan_split"]
+__all__ = [
+    "SPLITS",
+    "SplitPlan",
+    "TimeCounts",
+    "assign",
+    "count_times",
+    "merge_times",
+    "plan_split",
+]
 
 SPLITS: tuple[SplitName, ...] = ("train", "eval", "test")
 MOST_TIMES = 1 << 20
