@@ -14,7 +14,7 @@ SERVING ?=
 PYTHON := .venv/bin/python
 RUN := --config $(CONFIG) --out $(OUT) $(ARGS)
 
-.PHONY: help setup demo generate preprocess train export verify predict serve doctor check test
+.PHONY: help setup demo generate preprocess train export verify predict serve doctor check test quality
 
 help: ## Print the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -60,3 +60,6 @@ check: setup ## Lint, type-check and test everything
 
 test: setup ## Run the tests alone
 	@$(PYTHON) -m pytest
+
+quality: setup ## Repeat every configuration that states a test AUC and compare
+	@$(PYTHON) -m benchmarks.quality

@@ -7,14 +7,25 @@ configuration, a step that is up to date) never pay for the import, since `tf` l
 
 from __future__ import annotations
 
+import glob
 import importlib
 import os
+import re
+import sys
+import tempfile
 import types
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from features.errors import ConfigError
 
 __all__ = ["tf"]
+
+_INFO_LINE = re.compile(
+    rb"I\d{4} |WARNING: All log messages before absl::InitializeLog|"
+    rb"To enable the following instructions"
+)
 
 
 class _LazyTensorFlow(types.ModuleType):
@@ -34,9 +45,33 @@ def _tensorflow() -> types.ModuleType:
             where="environment",
             remedy="unset TF_USE_LEGACY_KERAS or set it to 1",
         )
+    if "tensorflow" in sys.modules:
+        return sys.modules["tensorflow"]
     # Level 1 drops INFO lines alone (which instructions, which devices were not found).
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
-    return importlib.import_module("tensorflow")
+    if not glob.glob("/dev/nvidia*"):
+        # Without a GPU, looking for one logs an error that is none.
+        os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+    with _without_info_lines():
+        return importlib.import_module("tensorflow")
+
+
+@contextmanager
+def _without_info_lines() -> Iterator[None]:
+    """Drop INFO lines that native code writes before its log level is read; keep all others."""
+    sys.stderr.flush()
+    terminal = os.dup(2)
+    with tempfile.TemporaryFile() as caught:
+        os.dup2(caught.fileno(), 2)
+        try:
+            yield
+        finally:
+            sys.stderr.flush()
+            os.dup2(terminal, 2)
+            os.close(terminal)
+            caught.seek(0)
+            lines = [line for line in caught.readlines() if not _INFO_LINE.match(line)]
+            os.write(2, b"".join(lines))
 
 
 if TYPE_CHECKING:
