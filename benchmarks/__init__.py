@@ -1,0 +1,1 @@
+"""Measurements beside peers and stated figures; none of them is a test."""

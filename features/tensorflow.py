@@ -26,6 +26,7 @@ _INFO_LINE = re.compile(
     rb"I\d{4} |WARNING: All log messages before absl::InitializeLog|"
     rb"To enable the following instructions"
 )
+_INFO_OR_NO_GPU = re.compile(_INFO_LINE.pattern + rb"|E\d{4} .*failed call to cuInit")
 
 
 class _LazyTensorFlow(types.ModuleType):
@@ -49,16 +50,20 @@ def _tensorflow() -> types.ModuleType:
         return sys.modules["tensorflow"]
     # Level 1 drops INFO lines alone (which instructions, which devices were not found).
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
-    if not glob.glob("/dev/nvidia*"):
-        # Without a GPU, looking for one logs an error that is none.
-        os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
-    with _without_info_lines():
-        return importlib.import_module("tensorflow")
+    with _without_noise():
+        tensorflow = importlib.import_module("tensorflow")
+        # The first look for devices, here so that a missing GPU does not read as an error.
+        tensorflow.config.list_physical_devices()
+    return tensorflow
 
 
 @contextmanager
-def _without_info_lines() -> Iterator[None]:
-    """Drop INFO lines that native code writes before its log level is read; keep all others."""
+def _without_noise() -> Iterator[None]:
+    """Drop INFO lines that native code writes before its log level is read; keep all others.
+
+    On a machine without a GPU driver the failed look for one is no error and is dropped too.
+    """
+    noise = _INFO_LINE if glob.glob("/dev/nvidia*") else _INFO_OR_NO_GPU
     sys.stderr.flush()
     terminal = os.dup(2)
     with tempfile.TemporaryFile() as caught:
@@ -70,7 +75,7 @@ def _without_info_lines() -> Iterator[None]:
             os.dup2(terminal, 2)
             os.close(terminal)
             caught.seek(0)
-            lines = [line for line in caught.readlines() if not _INFO_LINE.match(line)]
+            lines = [line for line in caught.readlines() if not noise.match(line)]
             os.write(2, b"".join(lines))
 
 
