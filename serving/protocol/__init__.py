@@ -1,0 +1,1 @@
+"""What the embedded server and the client have in common: messages, tensors and signatures."""
