@@ -68,11 +68,19 @@ class Choice:
 def table_bytes(spec: InputSpec, model: ModelConfig, optimizer: Optimizer) -> dict[str, int]:
     """Return the bytes of each table, first-order weights and optimizer slots included.
 
-    A row holds D weights of the embedding and one of the first order; each of them has the
-    optimizer's slots beside it.
+    A row holds D weights where a feature of the deep part uses the table, and one of the first
+    order where a feature of the wide part does; each weight has the optimizer's slots beside it.
     """
-    row_bytes = (model.embedding_dim + 1) * FLOAT_BYTES * (1 + SLOTS[optimizer])
-    return {table: rows * row_bytes for table, rows in spec.tables.items()}
+    weight_bytes = FLOAT_BYTES * (1 + SLOTS[optimizer])
+    return {
+        table: rows * _row_weights(spec, table, model.embedding_dim) * weight_bytes
+        for table, rows in spec.tables.items()
+    }
+
+
+def _row_weights(spec: InputSpec, table: str, embedding_dim: int) -> int:
+    uses = {feature.use for feature in (*spec.sparse, *spec.multi) if feature.table == table}
+    return embedding_dim * bool(uses & {"both", "deep"}) + bool(uses & {"both", "wide"})
 
 
 def choose_strategy(
