@@ -17,9 +17,10 @@ def raw_columns(config: Config) -> tuple[RawColumn, ...]:
     Raises:
         ConfigError: Features read one column as different types, or a time part has no timestamp.
     """
+    timestamp = config.log.timestamp.column if config.log.timestamp else None
     types: dict[str, RawType] = {}
     for feature in config.features:
-        reads = feature.reads(config.log.timestamp and config.log.timestamp.column)
+        reads = feature.reads(timestamp)
         if reads is None:
             continue
         column, raw_type = reads

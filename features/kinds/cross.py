@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from features.kinds.settings import SparseSettings, Use
+from features.kinds.settings import Known, SparseSettings, Use
+from features.lookup import cross_ids
+
+if TYPE_CHECKING:
+    from features.statistics.learnt import Statistics
 
 __all__ = ["Cross"]
 
@@ -25,3 +29,15 @@ class Cross(SparseSettings):
     buckets: int = Field(ge=1)
     salt: str = ""
     use: Use = "wide"
+
+    def id_rule(self) -> tuple[object, ...]:
+        """Return all that decides which id a value has; equal for features that share a table."""
+        return self.kind, self.of, self.buckets, self.salt
+
+    def rows(self, statistics: Statistics) -> int:
+        """Return the number of buckets; a missing part is a value like any other."""
+        return self.buckets
+
+    def encode(self, raw: Any, known: Known) -> Any:
+        """Mix the ids of the parts, `(B, k) int64`, to buckets, `(B,) int64`."""
+        return cross_ids(raw, self.buckets, self.salt)

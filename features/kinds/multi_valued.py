@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from features.kinds.settings import RawType, SparseSettings
-from features.kinds.vocabulary import Normalise
+from features.kinds.settings import Known, RawType, SparseSettings, vocabulary_rule
+from features.lookup import hash_ids, vocabulary_ids
+from features.strings import Normalise, split_values, without_missing
+
+if TYPE_CHECKING:
+    from features.statistics.learnt import Statistics
 
 __all__ = ["MultiValued"]
 
@@ -15,7 +19,8 @@ __all__ = ["MultiValued"]
 class MultiValued(SparseSettings):
     """Several values in one field, looked up (or hashed) each and pooled into one embedding.
 
-    Id 0 pads; out-of-vocabulary ids and values follow. An empty field pools to zeros.
+    A field is split, each value is normalised, empty ones are dropped and the first are kept. Id 0
+    pads; then ids are those of a vocabulary or of a hash. An empty field pools to zeros.
 
     Attributes:
         column: Raw column; the name by default.
@@ -44,3 +49,34 @@ class MultiValued(SparseSettings):
     salt: str = ""
     normalise: Normalise = "strip"
     file: str | None = None
+
+    @property
+    def counts_vocabulary(self) -> bool:
+        """Whether the table's ids come from a vocabulary."""
+        return self.buckets is None
+
+    def id_rule(self) -> tuple[object, ...]:
+        """Return all that decides which id a value has; equal for features that share a table."""
+        if self.buckets is not None:
+            return "hash", self.buckets, self.salt, self.normalise
+        return vocabulary_rule(self)
+
+    def rows(self, statistics: Statistics) -> int:
+        """Return one row for padding, then those of a hash or of a vocabulary."""
+        if self.buckets is not None:
+            return 1 + self.buckets
+        return 1 + self.oov_buckets + len(statistics.vocabularies[self.table_name].values)
+
+    def split(self, raw: Any, missing: tuple[str, ...]) -> Any:
+        """Split fields, (B,), into the values that are kept: ragged strings, (B, at most L)."""
+        fields = without_missing(raw, missing)
+        return split_values(fields, self.separator, self.normalise, self.max_length)
+
+    def encode(self, raw: Any, known: Known) -> Any:
+        """Return the ids of the values of each field: ragged `(B, at most L) int64`."""
+        values = self.split(raw, known.missing)
+        flat = values.flat_values
+        if self.buckets is not None:
+            return values.with_flat_values(hash_ids(flat, self.buckets, self.salt))
+        lookup = known.lookups[self.table_name]
+        return values.with_flat_values(vocabulary_ids(flat, lookup, self.oov_buckets))

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from features.kinds.settings import RawType, SparseSettings
+from features.kinds.settings import Known, RawType, SparseSettings, vocabulary_rule
+from features.lookup import vocabulary_ids
+from features.strings import Normalise, canonical
+from features.tensorflow import tf
 
-__all__ = ["Normalise", "Vocabulary"]
+if TYPE_CHECKING:
+    from features.statistics.learnt import Statistics
 
-Normalise = Literal["none", "strip", "strip_lower"]
+__all__ = ["Vocabulary"]
 
 
 class Vocabulary(SparseSettings):
@@ -33,3 +37,22 @@ class Vocabulary(SparseSettings):
     oov_buckets: int = Field(default=1, ge=1)
     normalise: Normalise = "strip"
     file: str | None = None
+
+    @property
+    def counts_vocabulary(self) -> bool:
+        """Whether the table's ids come from a vocabulary."""
+        return True
+
+    def id_rule(self) -> tuple[object, ...]:
+        """Return all that decides which id a value has; equal for features that share a table."""
+        return vocabulary_rule(self)
+
+    def rows(self, statistics: Statistics) -> int:
+        """Return one row for missing, then out-of-vocabulary rows, then one for each value."""
+        return 1 + self.oov_buckets + len(statistics.vocabularies[self.table_name].values)
+
+    def encode(self, raw: Any, known: Known) -> Any:
+        """Look up strings, (B,): `(B,) int64`."""
+        values = canonical(raw, known.missing, self.normalise)
+        ids = vocabulary_ids(values, known.lookups[self.table_name], self.oov_buckets)
+        return tf.where(tf.equal(values, ""), tf.zeros_like(ids), ids)
