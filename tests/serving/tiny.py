@@ -68,7 +68,7 @@ def tiny_model(seed: int = 1) -> Any:
     embedded = tf.keras.layers.Embedding(32, 4, embeddings_initializer=random)(sparse)
     joined = tf.keras.layers.Concatenate()([dense, tf.keras.layers.Flatten()(embedded)])
     hidden = tf.keras.layers.BatchNormalization()(joined)
-    logit = tf.keras.layers.Dense(1, kernel_initializer=random)(hidden)
+    logit = tf.keras.layers.Dense(1, name="logit", kernel_initializer=random)(hidden)
     return tf.keras.Model({"dense": dense, "sparse": sparse}, tf.squeeze(logit, 1))
 
 
