@@ -94,6 +94,7 @@ class RawBlock:
         lines: `(R,) int64` line of each row.
         raw: Returns the whole text of given rows.
         missing_done: Whether missing spellings are null already, but for those with spaces around.
+        spaced: Whether values may have spaces around them at all.
         rejects: Records that are no rows.
         dropped: Number of lines that are no rows, by reason.
     """
@@ -102,5 +103,6 @@ class RawBlock:
     lines: npt.NDArray[np.int64]
     raw: Callable[[npt.NDArray[np.int64]], list[bytes]]
     missing_done: bool = False
+    spaced: bool = True
     rejects: list[Reject] = field(default_factory=list)
     dropped: dict[str, int] = field(default_factory=dict)

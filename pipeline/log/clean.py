@@ -58,7 +58,7 @@ class _Cleaner:
 
     def _with_nulls(self, name: str) -> pa.Array:
         values = self._block.columns[name]
-        if pa.types.is_string(values.type):
+        if pa.types.is_string(values.type) and (self._block.spaced or not self._block.missing_done):
             missing = self._config.log.missing
             return missing_as_null(values, missing, self._block.missing_done)
         return values
@@ -135,7 +135,7 @@ class _Cleaner:
                 self._clean[column.name] = self._text(column.name)
 
     def _numbers(self, name: str, required: bool) -> pa.Array:
-        found = numbers(self._columns[name], name, self._path)
+        found = numbers(self._columns[name], name, self._path, self._block.spaced)
         if required:
             self._faults.mark(found.missing, f"missing_required:{name}")
         self._faults.mark(found.malformed, f"not_a_number:{name}")

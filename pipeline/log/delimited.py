@@ -82,7 +82,10 @@ def parse_delimited(text: bytes, first_line: int, layout: Layout, dialect: Diale
     ]
     dropped = Counter(reason for reason in reasons if reason in (BLANK, HEADER))
     columns = dict(zip(layout.wanted, arrays, strict=True))
-    return RawBlock(columns, records.lines[rows] + first_line, raw, True, rejects, dict(dropped))
+    spaced = b" " in text or (dialect.separator != "\t" and b"\t" in text)
+    return RawBlock(
+        columns, records.lines[rows] + first_line, raw, True, spaced, rejects, dict(dropped)
+    )
 
 
 def _structure(text: bytes, records: Records, dialect: Dialect) -> Faults:
@@ -127,7 +130,7 @@ def _fast(
     text: bytes, records: Records, faults: Faults, layout: Layout, dialect: Dialect
 ) -> list[pa.Array] | None:
     """Parse by Arrow; none where its records may not be ours."""
-    if text.count(b"\r") != text.count(b"\r\n"):
+    if b"\r" in text and text.count(b"\r") != text.count(b"\r\n"):
         return None
     good = faults.good
     kept = text if len(good) == len(faults.codes) else _splice(text, records, good)

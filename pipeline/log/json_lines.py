@@ -64,7 +64,7 @@ def parse_json_lines(
         name: pa.array(column, pa.string()) for name, column in zip(wanted, values, strict=True)
     }
     dropped = {"blank_line": blank} if blank else {}
-    return RawBlock(columns, kept + first_line, raw, False, rejects, dropped)
+    return RawBlock(columns, kept + first_line, raw, False, True, rejects, dropped)
 
 
 def _row(

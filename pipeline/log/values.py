@@ -99,17 +99,23 @@ def _has_outer_spaces(values: pa.Array) -> bool:
     return any(bool((edge == ord(space)).any()) for edge in (first, last) for space in SPACES)
 
 
-def numbers(values: pa.Array, name: str, path: str) -> Numbers:
+def numbers(values: pa.Array, name: str, path: str, spaced: bool = True) -> Numbers:
     """Return a column's numbers.
+
+    Args:
+        values: Strings, or what Parquet holds.
+        name: The column, for errors.
+        path: The file, for errors.
+        spaced: Whether text may have spaces around it.
 
     Raises:
         DataError: A Parquet column is of a type that has no numbers.
     """
     kind = values.type
     if pa.types.is_dictionary(kind):
-        return numbers(values.dictionary_decode(), name, path)
+        return numbers(values.dictionary_decode(), name, path, spaced)
     if pa.types.is_string(kind):
-        return _from_text(values)
+        return _from_text(values, spaced)
     if not (
         pa.types.is_integer(kind)
         or pa.types.is_floating(kind)
@@ -149,8 +155,8 @@ def _finish(found: npt.NDArray[np.float64], missing: Bools, malformed: Bools) ->
     return Numbers(values, missing, malformed, too_large)
 
 
-def _from_text(values: pa.Array) -> Numbers:
-    if _has_outer_spaces(values):
+def _from_text(values: pa.Array, spaced: bool) -> Numbers:
+    if spaced and _has_outer_spaces(values):
         values = pc.utf8_trim(values, SPACES)
     malformed = np.zeros(len(values), np.bool_)
     try:
