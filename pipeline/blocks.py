@@ -14,9 +14,12 @@ import pyarrow.compute as pc
 
 from features.atomic import write_text, write_whole
 from features.config import Config
+from features.hashing import row_hash
 from features.raw import raw_columns
 from pipeline.layout import BlockCounts
-from pipeline.log.read import Range, Reject, read_range
+from pipeline.log.block import Reject
+from pipeline.log.plan import Range
+from pipeline.log.read import read_range
 from pipeline.split import SPLITS, SplitPlan, TimeCounts, assign, count_times
 from pipeline.workspace import Workspace
 
@@ -152,8 +155,6 @@ def _raw_names(config: Config) -> tuple[tuple[str, str], ...]:
 
 def golden_rows(block: StagedBlock, config: Config, plan: SplitPlan) -> list[GoldenRow]:
     """Return a block's candidates for golden rows, the raw columns as a request has them."""
-    from features.hashing import row_hash
-
     batch = load_block(block)
     ranks = np.array([2, 0, 1])[assign(plan, batch, block.file)]
     rows = batch.column("__row__").to_numpy(zero_copy_only=False)

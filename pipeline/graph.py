@@ -16,13 +16,14 @@ from typing import Any
 
 import apache_beam as beam
 from apache_beam.pvalue import AsIter, AsSingleton
-from features.transform import Transform
 
+from features.artefact import Artefact
 from features.atomic import write_text
 from features.config import Config
 from features.errors import PipelineError
 from features.manifest import Shard
 from features.statistics import analyse, finish, merge
+from features.transform import Transform
 from pipeline.blocks import (
     GoldenRow,
     StagedBlock,
@@ -33,7 +34,8 @@ from pipeline.blocks import (
     times_of,
 )
 from pipeline.layout import BlockCounts, Layout, plan_layout
-from pipeline.log.ranges import Range, plan_ranges
+from pipeline.log.plan import Range
+from pipeline.log.read import plan_ranges
 from pipeline.log.sources import LogFile
 from pipeline.shards import WrittenPiece, join_pieces, write_pieces
 from pipeline.split import SPLITS, SplitPlan, merge_times, plan_split
@@ -54,9 +56,21 @@ class LogToRecords(beam.PTransform):  # type: ignore[misc]
     def expand(self, files: beam.PCollection[tuple[int, LogFile]]) -> beam.PCollection[str]:
         """String the steps together in the order in which the data flows."""
         config, workspace = self.config, self.workspace
-        ranges = files | "PlanRanges" >> _step(workspace, _plan_ranges, config) | beam.Reshuffle()
-        blocks = ranges | "Parse" >> _step(workspace, _stage, workspace, config) | _Unfused()
-        verdict = _all(blocks) | "CheckRejects" >> _step(workspace, check_blocks, config)
+        ranges = (
+            files
+            | "PlanRanges" >> _step(workspace, _plan_ranges, config)
+            | "SpreadRanges" >> beam.Reshuffle()
+        )
+        blocks = (
+            ranges
+            | "Parse" >> _step(workspace, _stage, workspace, config)
+            | "Spread" >> beam.Reshuffle()
+        )
+        verdict = (
+            blocks
+            | "AllBlocks" >> beam.combiners.ToList()
+            | "CheckRejects" >> _step(workspace, check_blocks, config)
+        )
         times = blocks | "CountTimes" >> beam.Map(times_of)
         plan = (
             times
@@ -67,7 +81,7 @@ class LogToRecords(beam.PTransform):  # type: ignore[misc]
         transform = (
             blocks
             | "Analyse" >> beam.FlatMap(_analyse, config, AsSingleton(plan))
-            | "MergeStatistics" >> beam.CombinePerKey(merge)
+            | "MergeStatistics" >> beam.CombinePerKey(_merge)
             | "AllStatistics" >> beam.combiners.ToDict()
             | "SaveTransform" >> _step(workspace, _save_transform, workspace, config)
         )
@@ -77,7 +91,11 @@ class LogToRecords(beam.PTransform):  # type: ignore[misc]
             | "KeepGolden" >> beam.CombineGlobally(_least, config.data.golden_rows)
             | "WriteGolden" >> beam.Map(_write_golden, workspace)
         )
-        layout = _all(counts) | "PlanLayout" >> beam.Map(_plan_layout, config)
+        layout = (
+            counts
+            | "AllCounts" >> beam.combiners.ToList()
+            | "PlanLayout" >> beam.Map(_plan_layout, config)
+        )
         pieces = blocks | "Encode" >> beam.FlatMap(
             _encode,
             workspace,
@@ -86,7 +104,11 @@ class LogToRecords(beam.PTransform):  # type: ignore[misc]
             AsSingleton(layout),
             AsSingleton(transform),
         )
-        shards = _all(pieces) | "JoinPieces" >> beam.Map(_join, workspace, AsSingleton(layout))
+        shards = (
+            pieces
+            | "AllPieces" >> beam.combiners.ToList()
+            | "JoinPieces" >> beam.Map(_join, workspace, AsSingleton(layout))
+        )
         return shards | "Summarise" >> beam.Map(
             _summarise,
             workspace,
@@ -95,17 +117,6 @@ class LogToRecords(beam.PTransform):  # type: ignore[misc]
             AsSingleton(transform),
             AsIter(golden),
         )
-
-
-class _Unfused(beam.PTransform):  # type: ignore[misc]
-    """Lets a runner spread what follows over its workers."""
-
-    def expand(self, elements: beam.PCollection[Any]) -> beam.PCollection[Any]:
-        return elements | beam.Reshuffle()
-
-
-def _all(elements: beam.PCollection[Any]) -> beam.PCollection[list[Any]]:
-    return elements | f"All{elements.producer.label}" >> beam.combiners.ToList()
 
 
 def _step(workspace: Workspace, function: Any, *arguments: Any) -> beam.PTransform:
@@ -142,11 +153,15 @@ def _analyse(block: StagedBlock, config: Config, plan: SplitPlan) -> Iterator[tu
     yield from analyse(config, rows_of(block, plan, SPLITS.index("train"))).items()
 
 
+def _merge(parts: Iterable[Any]) -> Any:
+    return merge(list(parts))
+
+
 def _save_transform(
     statistics: dict[str, Any], workspace: Workspace, config: Config
 ) -> Iterator[str]:
     folder = workspace.folder("transform")
-    Transform(config.features, finish(config, statistics)).save(folder)
+    Artefact.of(config, finish(config, statistics)).save(folder)
     yield str(folder)
 
 

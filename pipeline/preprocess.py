@@ -9,8 +9,8 @@ from pathlib import Path
 
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
-from features.transform import CODE_VERSION
 
+from features.artefact import CODE_VERSION
 from features.config import Config
 from features.errors import DataError
 from features.load import store_config

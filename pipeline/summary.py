@@ -9,8 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from features.transform import Transform
-
+from features.artefact import Artefact
 from features.config import Config
 from features.manifest import InputFile, Manifest, Shard, Split
 from pipeline.blocks import StagedBlock
@@ -33,7 +32,7 @@ def summarise(
         rejects.update(block.rejects)
         dropped.update(block.dropped)
     return {
-        "fingerprint": Transform.load(transform).fingerprint,
+        "fingerprint": Artefact.load(transform).fingerprint,
         "rows": sum(block.accepted for block in blocks) + rejects.total(),
         "rejects": dict(sorted(rejects.items())),
         "dropped": dict(sorted(dropped.items())),
