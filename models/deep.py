@@ -22,15 +22,14 @@ class StepDropout(tf.keras.layers.Layer):  # type: ignore[misc]
     """
 
     def __init__(self, rate: float, salt: int) -> None:
+        """Keep the rate and the salt."""
         super().__init__(name=f"dropout_{salt}")
         self.rate, self.salt = rate, salt
 
     def call(self, units: Any, noise: Any) -> Any:
         """Drop units of `(B, U)`; `noise (1, 2) int32` is the seed of this step and replica."""
         seed = tf.random.experimental.stateless_fold_in(noise[0], self.salt)
-        return tf.nn.experimental.stateless_dropout(
-            units, self.rate, seed, rng_alg="philox"
-        )
+        return tf.nn.experimental.stateless_dropout(units, self.rate, seed, rng_alg="philox")
 
 
 class DeepPart:
@@ -42,6 +41,7 @@ class DeepPart:
     """
 
     def __init__(self, config: ModelConfig, seed: int) -> None:
+        """Create the layers."""
         self.config = config
         self.kernels = [
             tf.keras.layers.Dense(

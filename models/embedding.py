@@ -89,6 +89,7 @@ class FusedEmbedding(tf.keras.layers.Layer):  # type: ignore[misc]
     """
 
     def __init__(self, layout: FusedLayout, width: int, initializer: Any, name: str) -> None:
+        """Keep the layout."""
         super().__init__(name=name)
         self.layout, self.width, self.initializer = layout, width, initializer
 

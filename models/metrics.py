@@ -1,4 +1,4 @@
-"""Exact metrics of predictions, from all rows at once; what is undefined is None with its reason."""
+"""Exact metrics from all rows at once; what is undefined is None, with its reason."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 
 from features.auc import auc
 
-__all__ = ["Metrics", "Predictions", "compute_metrics", "grouped_auc", "mean_logloss"]
+__all__ = [
+    "Metrics",
+    "Predictions",
+    "compute_metrics",
+    "grouped_auc",
+    "mean_logloss",
+    "prior_entropy",
+]
 
 Metrics = dict[str, float | int | str | None]
 
@@ -61,7 +68,7 @@ def compute_metrics(predictions: Predictions, prior: float) -> Metrics:
         return {**undefined, "examples": len(weight)}
     logit, label = predictions.logit.astype(np.float64), predictions.label.astype(np.float64)
     loss = mean_logloss(logit, label, weight)
-    positives, entropy = float(label @ weight), _prior_entropy(prior)
+    positives, entropy = float(label @ weight), prior_entropy(prior)
     return {
         **_defined("auc", auc(label, logit, weight), ONE_CLASS),
         **_gauc(predictions),
@@ -104,12 +111,12 @@ def grouped_auc(
     0.5
     """
     order = np.lexsort((score, group))
-    label, score, group = label[order] > 0.5, score[order], group[order]
+    clicked, score, group = label[order] > 0.5, score[order], group[order]
     weight = weight[order].astype(np.float64)
     group_start = _starts(group[1:] != group[:-1])
     tie_start = _starts((group[1:] != group[:-1]) | (score[1:] != score[:-1]))
-    positive = np.add.reduceat(np.where(label, weight, 0.0), tie_start)
-    negative = np.add.reduceat(np.where(label, 0.0, weight), tie_start)
+    positive = np.add.reduceat(np.where(clicked, weight, 0.0), tie_start)
+    negative = np.add.reduceat(np.where(clicked, 0.0, weight), tie_start)
     ties_of_group = np.searchsorted(tie_start, group_start)
     before = np.cumsum(negative) - negative
     lengths = np.diff(np.append(ties_of_group, len(tie_start)))
@@ -130,9 +137,7 @@ def _starts(changes: NDArray[np.bool_]) -> NDArray[np.intp]:
 def _gauc(predictions: Predictions) -> Metrics:
     if predictions.group is None:
         return _defined("gauc", None, NO_GROUPS)
-    found = grouped_auc(
-        predictions.label, predictions.logit, predictions.weight, predictions.group
-    )
+    found = grouped_auc(predictions.label, predictions.logit, predictions.weight, predictions.group)
     return _defined("gauc", found, ONE_CLASS_GROUPS)
 
 
@@ -140,9 +145,14 @@ def _defined(name: str, value: float | None, reason: str) -> Metrics:
     return {name: value} if value is not None else {name: None, f"{name}_undefined": reason}
 
 
-def _prior_entropy(prior: float) -> float:
+def prior_entropy(prior: float) -> float:
+    """Return the logloss in nats of always predicting the rate of positives.
+
+    >>> round(prior_entropy(0.5), 4), prior_entropy(1.0)
+    (0.6931, 0.0)
+    """
     inner = np.array([p for p in (prior, 1 - prior) if p > 0])
-    return float(-(inner * np.log(inner)).sum())
+    return max(0.0, float(-(inner * np.log(inner)).sum()))
 
 
 def _sigmoid(logit: NDArray[np.float64]) -> NDArray[np.float64]:

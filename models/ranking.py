@@ -26,6 +26,7 @@ class RankingModel(tfrs.Model):  # type: ignore[misc]
     """
 
     def __init__(self, networks: Networks, config: ModelConfig) -> None:
+        """Create the task."""
         super().__init__()
         self.network = networks.scoring
         self.networks = networks
