@@ -183,7 +183,11 @@ def _interleaved(names: list[str], compression: str, mixed: bool) -> Any:
 
     files = tf.data.Dataset.from_tensor_slices(tf.constant(names, tf.string))
     cycle = max(1, min(INTERLEAVED_FILES, len(names))) if mixed else 1
-    return files.interleave(read, cycle_length=cycle, block_length=INTERLEAVED_RECORDS)
+    return files.interleave(
+        tf.autograph.experimental.do_not_convert(read),
+        cycle_length=cycle,
+        block_length=INTERLEAVED_RECORDS,
+    )
 
 
 def _cut(records: Any, size: int, replicas: int, order: Order) -> Any:
@@ -204,7 +208,7 @@ def _cut(records: Any, size: int, replicas: int, order: Order) -> Any:
         return tf.data.Dataset.from_tensor_slices(ordered).batch(size)
 
     windows = records.batch(rows).prefetch(1).enumerate()
-    return windows.flat_map(permuted)
+    return windows.flat_map(tf.autograph.experimental.do_not_convert(permuted))
 
 
 def _full(batches: Any, size: int) -> Any:
@@ -214,7 +218,9 @@ def _full(batches: Any, size: int) -> Any:
     def fill(batch: Any) -> Any:
         return tf.ensure_shape(tf.concat([batch, padding[tf.size(batch) :]], 0), [size])
 
-    return batches.map(fill).concatenate(tf.data.Dataset.from_tensors(padding).repeat())
+    return batches.map(tf.autograph.experimental.do_not_convert(fill)).concatenate(
+        tf.data.Dataset.from_tensors(padding).repeat()
+    )
 
 
 def _options() -> Any:

@@ -49,7 +49,8 @@ def parser(spec: InputSpec, manifest: Manifest) -> Callable[[Any], Batch]:
         batch[GROUP] = raw[GROUP] if manifest.has_group else tf.zeros_like(mask, tf.int64)
         return batch
 
-    return parse
+    # Nothing here depends on a tensor's value, so the conversion of Python code is saved.
+    return tf.autograph.experimental.do_not_convert(parse)  # type: ignore[no-any-return]
 
 
 def _features(spec: InputSpec, manifest: Manifest) -> dict[str, Any]:
@@ -112,8 +113,8 @@ def _multi(ids: Any, lengths: Any, spec: InputSpec) -> Any:
     with tf.control_dependencies(checks):
         values = tf.identity(ids.flat_values)
     rows = tf.RaggedTensor.from_row_lengths(values, tf.reshape(lengths, [-1]), validate=False)
-    shape = [lengths.shape[0] * len(spec.multi), spec.max_length]
-    padded = tf.reshape(rows.to_tensor(shape=shape), [-1, len(spec.multi), spec.max_length])
+    table = rows.to_tensor(shape=[None, spec.max_length])
+    padded = tf.reshape(table, [-1, len(spec.multi), spec.max_length])
     padded = tf.ensure_shape(padded, [lengths.shape[0], len(spec.multi), spec.max_length])
     limits = tf.constant([[feature.rows] for feature in spec.multi], tf.int64)
     return _checked(padded, limits)

@@ -90,7 +90,7 @@ def reading(
     """
     try:
         yield
-    except (tf.errors.InvalidArgumentError, tf.errors.DataLossError) as error:
+    except (tf.errors.InvalidArgumentError, tf.errors.DataLossError, UnicodeDecodeError) as error:
         try:
             validate(directory, manifest, spec, splits)
         except DataError as found:
@@ -169,10 +169,11 @@ def _check_block(
         return
     try:
         parse(tf.constant(block.serialised))
-    except tf.errors.InvalidArgumentError as error:
+    except (tf.errors.InvalidArgumentError, UnicodeDecodeError) as error:
+        # TensorFlow quotes the bytes of the record, which Python may fail to decode as a message.
         for index, serialised in enumerate(block.serialised):
             _check_record(serialised, block.where(index), spec, manifest)
-        raise _error("records can be parsed", error.message, block.where(0)) from error
+        raise _error("records can be parsed", str(error), block.where(0)) from error
 
 
 def _check_record(serialised: bytes, where: str, spec: InputSpec, manifest: Manifest) -> None:
