@@ -50,7 +50,9 @@ class Admission:
             self._calls.release()
 
     def _wait(self, seconds_left: float | None) -> None:
-        timeout = None if seconds_left is None else min(max(0.0, seconds_left), threading.TIMEOUT_MAX)
+        timeout = (
+            None if seconds_left is None else min(max(0.0, seconds_left), threading.TIMEOUT_MAX)
+        )
         if not self._turns.acquire(timeout=timeout):
             text = "the deadline passed while the request waited for its turn"
             raise RequestError(grpc.StatusCode.DEADLINE_EXCEEDED, text)

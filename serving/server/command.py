@@ -131,11 +131,10 @@ def serve(options: ServerOptions, *, port_file: Path | None, is_patient: bool) -
     """
     from serving.server.embedded import EmbeddedServer
 
-    _log_to_stderr()
     if port_file:
         port_file.unlink(missing_ok=True)
     server = EmbeddedServer(options)
-    with _stop_event() as stopping:
+    with _log_on_stderr(), _stop_event() as stopping:
         server.start()
         try:
             _wait_until_ready(server, stopping, is_patient)
@@ -168,14 +167,19 @@ def _options(args: argparse.Namespace) -> ServerOptions:
     )
 
 
-def _log_to_stderr() -> None:
+@contextmanager
+def _log_on_stderr() -> Iterator[None]:
     logger = logging.getLogger("serving")
-    if not logger.handlers:
-        handler = logging.StreamHandler(sys.stderr)
-        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-        logger.addHandler(handler)
-        logger.setLevel(logging.INFO)
-        logger.propagate = False
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    logger.addHandler(handler)
+    level = logger.level
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
 
 
 @contextmanager

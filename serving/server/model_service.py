@@ -34,7 +34,12 @@ class ModelService(model_service_pb2_grpc.ModelServiceServicer):  # type: ignore
 
     def _status(self, request: Any) -> Any:
         version, name = pinned_version(request), request.model_spec.name
-        known = self._versions.statuses() if name == self._versions.model_name else []
+        is_ours = name == self._versions.model_name
+        known = self._versions.statuses() if is_ours else []
+        if is_ours and not known:
+            # A client that waits for the model must not take it for unknown.
+            text = f"no version of model {name} is there yet"
+            raise RequestError(grpc.StatusCode.UNAVAILABLE, text)
         wanted = [status for status in known if version in (None, status.version)]
         if not wanted:
             which = "any versions" if version is None else f"version {version}"

@@ -79,6 +79,7 @@ def write_records(version_path: Path, *records: bytes) -> Path:
 
 def _signatures(module: Any) -> dict[str, Any]:
     spec = tf.TensorSpec
+    default = tf.constant([DEFAULT_CONTEXT])
     strings, floats = spec([None], tf.string), spec([None], tf.float32)
 
     def score(user: Any, price: Any, context: Any) -> Any:
@@ -93,7 +94,7 @@ def _signatures(module: Any) -> dict[str, Any]:
         return tf.io.parse_example(examples, wanted)
 
     @tf.function(input_signature=[strings, floats, floats])
-    def serving_default(user: Any, price: Any, context: Any = _default_context()) -> Any:
+    def serving_default(user: Any, price: Any, context: Any = default) -> Any:
         return {
             "probability": score(user, price, context),
             "user_bytes": tf.strings.length(user),
@@ -131,10 +132,6 @@ def _signatures(module: Any) -> dict[str, Any]:
 
     found = [serving_default, serving_examples, rank, classify, regress, slow]
     return {function.__name__: function for function in found}
-
-
-def _default_context() -> Any:
-    return tf.constant([DEFAULT_CONTEXT])
 
 
 def _set_methods(file: Path) -> None:
