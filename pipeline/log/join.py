@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -28,11 +29,13 @@ class Side:
         on: Column of the log that holds the key.
         keys: Its K keys, all different.
         columns: Columns to add: K strings, or K floats of type `float64` with null for missing.
+        names: All columns of its files, to suggest one where a column is missing.
     """
 
     on: str
     keys: pa.Array
     columns: dict[str, pa.Array]
+    names: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=4)
@@ -56,37 +59,41 @@ def load_sides(config: Config) -> tuple[Side, ...]:
 def _load(join: JoinConfig, wanted: Wanted, config: Config, where: str) -> Side:
     reading = Reading(join, config.log.missing, wanted.separators, config.data.block_bytes)
     key = join.key or join.on
-    keys: list[pa.Array] = []
-    columns: dict[str, list[pa.Array]] = {}
-    for file in find_files(join, where):
-        taken = _taken(file, reading, join, wanted, key)
-        for part in file_ranges(file, reading):
-            for block in raw_blocks(part, reading, tuple(dict.fromkeys((key, *taken)))):
-                _check_rows(block)
-                keys.append(strings(block.columns[key], None))
-                for name in taken:
-                    columns.setdefault(name, []).append(_clean(block, name, wanted, reading, file))
-    if not keys:
+    files = find_files(join, where)
+    names = file_names(files[0], reading)
+    offered = join.take if join.take is not None else tuple(n for n in names if n != key)
+    taken = tuple(name for name in offered if name in wanted.names)
+    read = tuple(dict.fromkeys((key, *(join.take or taken))))
+    parts = [part for file in files for part in _read(file, reading, read, key, taken, wanted)]
+    if not parts:
         raise DataError(
             "a side table has at least one row",
             received="0 rows",
             where=f"{where}: {join.path}",
             remedy="mend the path, or drop the join",
         )
-    joined = pa.concat_arrays(keys)
-    _check_unique(joined, f"{where}: {join.path}")
-    return Side(join.on, joined, {name: pa.concat_arrays(parts) for name, parts in columns.items()})
+    keys = pa.concat_arrays([part[0] for part in parts])
+    _check_unique(keys, f"{where}: {join.path}")
+    columns = zip(*(part[1] for part in parts), strict=True)
+    joined = [pa.concat_arrays(list(column)) for column in columns]
+    return Side(join.on, keys, dict(zip(taken, joined, strict=True)), names)
 
 
-def _taken(
-    file: LogFile, reading: Reading, join: JoinConfig, wanted: Wanted, key: str
-) -> tuple[str, ...]:
-    """Return the columns of a side table that the run reads."""
-    names = file_names(file, reading)
-    offered = join.take if join.take is not None else tuple(n for n in names if n != key)
-    taken = tuple(name for name in offered if name in wanted.names)
-    check_names(names, (key, *(join.take or taken)), (), file.path)
-    return taken
+def _read(
+    file: LogFile,
+    reading: Reading,
+    read: tuple[str, ...],
+    key: str,
+    taken: tuple[str, ...],
+    wanted: Wanted,
+) -> Iterator[tuple[pa.Array, list[pa.Array]]]:
+    """Read the keys and the taken columns of a file, block by block."""
+    check_names(file_names(file, reading), read, (), file.path)
+    for part in file_ranges(file, reading):
+        for block in raw_blocks(part, reading, read):
+            _check_rows(block)
+            columns = [_clean(block, name, wanted, reading, file) for name in taken]
+            yield strings(block.columns[key], None), columns
 
 
 def _check_rows(block: RawBlock) -> None:

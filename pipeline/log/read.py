@@ -30,8 +30,10 @@ def plan_ranges(file: LogFile, config: Config) -> Iterator[Range]:
     reading = Reading.of_log(config.log, wanted.separators, config.data.block_bytes)
     names = file_names(file, reading)
     if names:
-        provided = [name for side in cached_sides(config) for name in side.columns]
-        check_names(names, wanted.names, provided, file.path)
+        sides = cached_sides(config)
+        provided = [name for side in sides for name in side.columns]
+        near = [name for side in sides for name in side.names]
+        check_names(names, wanted.names, provided, file.path, near)
     yield from file_ranges(file, reading)
 
 

@@ -100,7 +100,7 @@ def _build(
     if final and size and (not len(ends) or ends[-1] < size):
         ends = np.append(ends, size)
     starts = np.concatenate((np.zeros(min(len(ends), 1), np.int64), ends[:-1]))
-    if len(ends) == len(newlines):
+    if np.array_equal(starts[1:], newlines[: max(len(starts) - 1, 0)] + 1):
         lines = np.arange(len(ends), dtype=np.int64)
     else:
         lines = np.searchsorted(newlines, starts).astype(np.int64)

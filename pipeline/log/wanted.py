@@ -49,7 +49,11 @@ def wanted_columns(config: Config) -> Wanted:
 
 
 def check_names(
-    names: Sequence[str], needed: Iterable[str], provided: Iterable[str], path: str
+    names: Sequence[str],
+    needed: Iterable[str],
+    provided: Iterable[str],
+    path: str,
+    near: Iterable[str] = (),
 ) -> None:
     """Check a file's column names.
 
@@ -58,6 +62,7 @@ def check_names(
         needed: Columns that are read.
         provided: Columns that come from side tables.
         path: The file.
+        near: Other names to suggest.
 
     Raises:
         DataError: A needed column is missing, stands twice, or comes from a side table as well.
@@ -80,12 +85,12 @@ def check_names(
                 "leave it out of the join's `take`, or rename it",
             )
         if not count and name not in provided:
-            raise _missing(name, [*names, *sorted(provided)], path)
+            raise _missing(name, names, near, path)
 
 
-def _missing(name: str, names: Sequence[str], path: str) -> DataError:
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}? " if near else ""
+def _missing(name: str, names: Sequence[str], near: Iterable[str], path: str) -> DataError:
+    nearest = difflib.get_close_matches(name, [*names, *near], n=1, cutoff=0.5)
+    hint = f"did you mean {nearest[0]!r}? " if nearest else ""
     shown = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
     return _error(
         "a file has every column that the configuration reads",
