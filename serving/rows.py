@@ -44,7 +44,10 @@ def numpy_type(raw_type: RawType) -> type[Any]:
 
 
 def arrays_of_rows(
-    rows: Sequence[Row], columns: Sequence[RawColumn], where: str, first_line: int = 1
+    rows: Sequence[Row],
+    columns: Sequence[RawColumn],
+    where: str,
+    lines: Sequence[int] | None = None,
 ) -> Arrays:
     """Return one `(B,)` array a column; what is absent or None is missing.
 
@@ -52,7 +55,7 @@ def arrays_of_rows(
         rows: Values by column name.
         columns: The columns to take.
         where: Name of their source, for messages.
-        first_line: Line number of the first row, for messages.
+        lines: Line number of each row, for messages; 1 and on by default.
 
     Raises:
         DataError: A value is not of its column's type, or a required one is missing.
@@ -62,10 +65,11 @@ def arrays_of_rows(
     [2.0, nan]
     """
     arrays: Arrays = {}
+    numbers = lines or range(1, len(rows) + 1)
     for column in columns:
         values = [
-            _value(row.get(column.name), column, where, first_line + index)
-            for index, row in enumerate(rows)
+            _value(row.get(column.name), column, where, line)
+            for row, line in zip(rows, numbers, strict=True)
         ]
         arrays[column.name] = np.array(values, dtype=numpy_type(column.type))
     return arrays

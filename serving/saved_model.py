@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,8 @@ BATCH_ROWS = 1024
 def save(version: Path, columns: Sequence[RawColumn], transform: Any, model: Any) -> None:
     """Write a SavedModel with the three signatures; vocabularies are its assets."""
     module, signatures = serving_module(columns, transform, model)
-    tf.saved_model.save(module, str(version), signatures=signatures)
+    with _quiet("absl"):
+        tf.saved_model.save(module, str(version), signatures=signatures)
 
 
 def trained_scores(
@@ -48,6 +51,18 @@ def parity(version: Path, golden: Golden, columns: Sequence[RawColumn]) -> dict[
         )[0]
         for signature in SIGNATURES
     }
+
+
+@contextmanager
+def _quiet(name: str) -> Iterator[None]:
+    """Silence the warnings that a parameter is spelt otherwise: `SignatureDef`s keep the name."""
+    logger = logging.getLogger(name)
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def _scores(function: Any, signature: str, golden: Golden, columns: Sequence[RawColumn]) -> Scores:
