@@ -30,8 +30,8 @@ def write_log(path: Path, rows: Sequence[int] = range(ROWS), extra: str = "") ->
     return path
 
 
-def config_of(log: Path | list[Path], **sections: Any) -> Config:
-    paths = [str(path) for path in log] if isinstance(log, list) else str(log)
+def config_of(source: Path | list[Path], **sections: Any) -> Config:
+    paths = [str(path) for path in source] if isinstance(source, list) else str(source)
     tree: dict[str, Any] = {
         "name": "shop",
         "log": {
