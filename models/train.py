@@ -54,9 +54,10 @@ def train(job: Job, report: Callable[[Report], None] = lambda report: None) -> d
     checkpoints = Checkpoints(job.directory, trainable, job.chief)
     progress = checkpoints.restore()
     job.wait_for_all()
-    loop = _loop(job, trainable, checkpoints, report)
+    evaluate = _evaluator(job, trainable)
+    loop = _loop(job, trainable, checkpoints, evaluate, report)
     progress = run_loop(loop, progress)
-    outcome = _outcome(job, trainable, progress)
+    outcome = _outcome(job, evaluate, progress)
     if job.chief:
         write_outcome(job.directory, outcome)
     return outcome
@@ -189,7 +190,11 @@ class Job:
 
 
 def _loop(
-    job: Job, trainable: Trainable, checkpoints: Checkpoints, report: Callable[[Report], None]
+    job: Job,
+    trainable: Trainable,
+    checkpoints: Checkpoints,
+    evaluate: Callable[[SplitName], Metrics],
+    report: Callable[[Report], None],
 ) -> Loop:
     config, examples = job.config.train, job.examples("train")
     dense = dense_schedule(config, job.replicas)
@@ -211,7 +216,7 @@ def _loop(
         trainable=trainable,
         step=train_step(job.strategy, trainable, config),
         batches=batches,
-        evaluate=_evaluator(job, trainable, "eval"),
+        evaluate=lambda: evaluate("eval"),
         rates=lambda step: Rates(dense.rate(step), tables.rate(step)),
         checkpoints=checkpoints,
         board=Board(job.directory / "logs" if job.chief else None, config.histogram_steps),
@@ -222,10 +227,10 @@ def _loop(
     )
 
 
-def _evaluator(job: Job, trainable: Trainable, split: SplitName) -> Callable[[], Metrics]:
+def _evaluator(job: Job, trainable: Trainable) -> Callable[[SplitName], Metrics]:
     score = score_step(job.strategy, trainable.model)
 
-    def evaluate() -> Metrics:
+    def evaluate(split: SplitName) -> Metrics:
         examples = job.examples(split)
         batches = distributed_batches(job.strategy, examples, worker=job.cluster.rank)
         predictions = predict(score, batches if examples.steps else (), job.manifest.has_group)
@@ -234,14 +239,16 @@ def _evaluator(job: Job, trainable: Trainable, split: SplitName) -> Callable[[],
     return evaluate
 
 
-def _outcome(job: Job, trainable: Trainable, progress: Progress) -> dict[str, Any]:
+def _outcome(
+    job: Job, evaluate: Callable[[SplitName], Metrics], progress: Progress
+) -> dict[str, Any]:
     config = job.config.train
     return {
         "key": run_key(job.owner),
         "fingerprint": job.transform.fingerprint,
         "model": job.config.model.kind,
-        "eval": _evaluator(job, trainable, "eval")(),
-        "test": _evaluator(job, trainable, "test")(),
+        "eval": evaluate("eval"),
+        "test": evaluate("test"),
         "baseline": prior_entropy(job.prior),
         "strategy": {"name": job.choice.name, "reason": job.choice.reason},
         "replicas": job.replicas,
