@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from pipeline.log.block import RawBlock, Reject
 from pipeline.log.dialect import Dialect
-from pipeline.log.records import find_records
+from pipeline.log.json_columns import JsonKinds, read_columns
+from pipeline.log.records import Records, find_records
 
 __all__ = ["parse_json_lines", "parse_object"]
 
@@ -35,36 +36,56 @@ def parse_json_lines(
     first_line: int,
     path: str,
     wanted: tuple[str, ...],
-    separators: Mapping[str, str],
+    kinds: JsonKinds,
     dialect: Dialect,
 ) -> RawBlock:
     """Parse a block that starts and ends where lines do; an absent key and null are missing."""
     records = find_records(text, dialect, final=True)
-    lines = [text[start:end] for start, end in zip(records.starts, records.ends, strict=True)]
-    rows: list[list[str | None]] = []
-    places: list[int] = []
+    blank = _blank_lines(text, records)
+    filled = np.flatnonzero(~blank)
+    columns = read_columns(
+        text, records.starts[filled], records.ends[filled], wanted, kinds, dialect
+    )
     rejects: list[Reject] = []
-    blank = 0
-    for at, line in enumerate(lines):
-        if not line.strip():
-            blank += 1
-            continue
-        try:
-            rows.append(_row(line, wanted, separators, dialect))
-            places.append(at)
-        except _Refused as refused:
-            rejects.append(Reject(path, first_line + at, str(refused), line))
-    kept = np.array(places, np.int64)
+    kept = filled
+    if columns is None:
+        lines = [text[records.starts[at] : records.ends[at]] for at in filled]
+        columns, refused = _line_by_line(lines, wanted, kinds.multi, dialect)
+        kept = np.delete(filled, list(refused))
+        rejects = [
+            Reject(path, first_line + int(filled[at]), reason, lines[at])
+            for at, reason in refused.items()
+        ]
 
     def raw(some: npt.NDArray[np.int64]) -> list[bytes]:
-        return [lines[at] for at in kept[some]]
+        return [text[records.starts[at] : records.ends[at]] for at in kept[some]]
 
-    values = list(zip(*rows, strict=True)) or [()] * len(wanted)
-    columns = {
-        name: pa.array(column, pa.string()) for name, column in zip(wanted, values, strict=True)
-    }
-    dropped = {"blank_line": blank} if blank else {}
+    dropped = {"blank_line": int(blank.sum())} if blank.any() else {}
     return RawBlock(columns, kept + first_line, raw, False, True, rejects, dropped)
+
+
+def _blank_lines(text: bytes, records: Records) -> npt.NDArray[np.bool_]:
+    blank = np.zeros(len(records.starts), np.bool_)
+    first = np.frombuffer(text, np.uint8)[records.starts]
+    for at in np.flatnonzero(first != ord("{")):
+        blank[at] = not text[records.starts[at] : records.ends[at]].strip()
+    return blank
+
+
+def _line_by_line(
+    lines: list[bytes], wanted: tuple[str, ...], separators: Mapping[str, str], dialect: Dialect
+) -> tuple[dict[str, pa.Array], dict[int, str]]:
+    """Parse each line by itself; returns columns, and reasons by place of the refused lines."""
+    rows: list[list[str | None]] = []
+    refused: dict[int, str] = {}
+    for at, line in enumerate(lines):
+        try:
+            rows.append(_row(line, wanted, separators, dialect))
+        except _Refused as reason:
+            refused[at] = str(reason)
+    values = list(zip(*rows, strict=True)) or [()] * len(wanted)
+    found = zip(wanted, values, strict=True)
+    return {name: pa.array(column, pa.string()) for name, column in found}, refused
 
 
 def _row(

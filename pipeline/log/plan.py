@@ -11,9 +11,11 @@ from pipeline.log import parquet
 from pipeline.log.block import RawBlock
 from pipeline.log.delimited import Layout, parse_delimited
 from pipeline.log.dialect import dialect_of
+from pipeline.log.json_columns import JsonKinds
 from pipeline.log.json_lines import parse_json_lines, parse_object
 from pipeline.log.sources import LogFile
 from pipeline.log.text import TextBlock, open_text, read_header, text_blocks
+from pipeline.log.wanted import Wanted
 
 __all__ = ["Range", "Reading", "file_names", "file_ranges", "raw_blocks"]
 
@@ -55,6 +57,7 @@ class Reading:
         max_record_bytes: Size of the largest record.
         label: The label's column; none in a side table.
         pad: Whether rows with too few fields are padded.
+        numeric: Columns that are read as numbers and as nothing else.
     """
 
     source: SourceConfig
@@ -64,20 +67,20 @@ class Reading:
     max_record_bytes: int = 1 << 20
     label: str | None = None
     pad: bool = False
+    numeric: frozenset[str] = frozenset()
 
     @classmethod
-    def of_log(
-        cls, log: LogConfig, separators: tuple[tuple[str, str], ...], block_bytes: int
-    ) -> Reading:
+    def of_log(cls, log: LogConfig, wanted: Wanted, block_bytes: int) -> Reading:
         """Return how the log is read."""
         return cls(
             log,
             log.missing,
-            separators,
+            wanted.separators,
             block_bytes,
             log.max_record_bytes,
             log.label.column,
             log.short_rows == "pad",
+            wanted.numeric,
         )
 
 
@@ -155,10 +158,9 @@ def raw_blocks(part: Range, reading: Reading, wanted: tuple[str, ...]) -> Iterat
         return
     dialect = dialect_of(reading.source, file.format, reading.max_record_bytes)
     layout = Layout(file.path, part.names, wanted, reading.label, reading.missing, reading.pad)
+    kinds = JsonKinds(reading.numeric, dict(reading.separators))
     for block in _blocks(part, reading):
         if file.format == "jsonl":
-            yield parse_json_lines(
-                block.text, block.first_line, file.path, wanted, dict(reading.separators), dialect
-            )
+            yield parse_json_lines(block.text, block.first_line, file.path, wanted, kinds, dialect)
         else:
             yield parse_delimited(block.text, block.first_line, layout, dialect)

@@ -27,7 +27,7 @@ def plan_ranges(file: LogFile, config: Config) -> Iterator[Range]:
             stands twice, or comes from a side table as well.
     """
     wanted = wanted_columns(config)
-    reading = Reading.of_log(config.log, wanted.separators, config.data.block_bytes)
+    reading = Reading.of_log(config.log, wanted, config.data.block_bytes)
     names = file_names(file, reading)
     if names:
         sides = cached_sides(config)
@@ -53,7 +53,7 @@ def read_range(
     """
     wanted = wanted_columns(config)
     sides = cached_sides(config) if sides is None else sides
-    reading = Reading.of_log(config.log, wanted.separators, config.data.block_bytes)
+    reading = Reading.of_log(config.log, wanted, config.data.block_bytes)
     provided = {name for side in sides for name in side.columns}
     names = tuple(name for name in wanted.names if name not in provided)
     clock = time.time() if now is None else now

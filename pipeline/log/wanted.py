@@ -24,11 +24,13 @@ class Wanted:
         raw: Columns that features read.
         names: All columns: those of `raw`, label, timestamp, user, weight, join and required ones.
         separators: Separator of each multi-valued column.
+        numeric: Columns that are read as numbers and as nothing else.
     """
 
     raw: tuple[RawColumn, ...]
     names: tuple[str, ...]
     separators: tuple[tuple[str, str], ...]
+    numeric: frozenset[str]
 
 
 @lru_cache(maxsize=16)
@@ -44,8 +46,10 @@ def wanted_columns(config: Config) -> Wanted:
         for feature in config.features
         if isinstance(feature, MultiValued)
     }
+    others = {log.label.column, time, log.user, *(join.on for join in log.joins)}
+    numeric = frozenset(column.name for column in raw if column.type == "number") - others
     known = tuple(dict.fromkeys(name for name in names if name is not None))
-    return Wanted(raw, known, tuple(separators.items()))
+    return Wanted(raw, known, tuple(separators.items()), numeric)
 
 
 def check_names(
