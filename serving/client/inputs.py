@@ -77,15 +77,26 @@ def _checked(key: str, spec: TensorSpec, value: Any, where: str) -> Array:
 
 
 def _strings(value: Any, where: str) -> Array:
-    array = np.asarray(value)
-    if array.dtype.kind == "S" and not isinstance(value, np.ndarray):
-        # numpy's fixed-width bytes lose trailing NULs; objects keep them.
-        array = np.array(value, dtype=object)
+    # Left to itself numpy makes fixed-width strings, which lose trailing NULs, and turns numbers
+    # beside strings into strings.
+    array = value if isinstance(value, np.ndarray) else _array(value, where, object)
     if array.dtype.kind not in "OSUT":
         raise _wrong_type("DT_STRING", f"type {array.dtype}", where)
     encoded = np.empty(array.size, dtype=object)
     encoded[:] = [_encoded(item, index, where) for index, item in enumerate(array.ravel().tolist())]
     return encoded.reshape(array.shape)
+
+
+def _array(value: Any, where: str, dtype: type | None = None) -> Array:
+    try:
+        return np.asarray(value, dtype=dtype)
+    except ValueError as error:
+        raise ServingError(
+            "every entry of an input has the same shape",
+            received=str(error),
+            where=where,
+            remedy="pad the entries to one length",
+        ) from error
 
 
 def _encoded(item: Any, index: int, where: str) -> bytes:
@@ -97,7 +108,10 @@ def _encoded(item: Any, index: int, where: str) -> bytes:
 
 
 def _numbers(value: Any, spec: TensorSpec, where: str) -> Array:
-    array, wanted = np.asarray(value), numpy_dtype(spec.dtype)
+    array, wanted = _array(value, where), numpy_dtype(spec.dtype)
+    if array.size == 0 and not isinstance(value, np.ndarray):
+        # An empty list has no type of its own.
+        return array.astype(wanted)
     if array.dtype == wanted:
         return array
     if not np.can_cast(array.dtype, wanted, casting="same_kind"):

@@ -44,7 +44,7 @@ def classes(stub: Any, request: Any) -> list[list[tuple[str, float]]]:
 def refusal(call: Any, request: Any) -> tuple[str, str]:
     with pytest.raises(grpc.RpcError) as caught:
         call(request, timeout=TIMEOUT_S)
-    return caught.value.code().name, caught.value.details()
+    return caught.value.code().name, caught.value.details() or ""
 
 
 def test_regress_gives_the_probability_of_each_example(stub: Any) -> None:

@@ -39,7 +39,7 @@ def rows(count: int, user: bytes = b"u") -> Any:
 def refusal(stub: Any, request: Any) -> tuple[str, str]:
     with pytest.raises(grpc.RpcError) as caught:
         stub.Predict(request, timeout=TIMEOUT_S)
-    return caught.value.code().name, caught.value.details()
+    return caught.value.code().name, caught.value.details() or ""
 
 
 def test_more_rows_than_allowed_are_refused(tiny_model: Path, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def stub(channel: grpc.Channel) -> Any:
 def refusal(stub: Any, request: Any) -> tuple[str, str]:
     with pytest.raises(grpc.RpcError) as caught:
         stub.Predict(request, timeout=TIMEOUT_S)
-    return caught.value.code().name, caught.value.details()
+    return caught.value.code().name, caught.value.details() or ""
 
 
 def scores(response: Any) -> Any:
@@ -194,4 +194,4 @@ def test_multi_inference_is_unimplemented(stub: Any) -> None:
     with pytest.raises(grpc.RpcError) as caught:
         stub.MultiInference(inference_pb2.MultiInferenceRequest(), timeout=TIMEOUT_S)
     assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
-    assert "call Classify and Regress" in caught.value.details()
+    assert "call Classify and Regress" in (caught.value.details() or "")

@@ -47,7 +47,7 @@ def answering_version(stub: Any, version: int | None = None) -> int:
 def refusal(stub: Any, version: int | None = None) -> tuple[str, str]:
     with pytest.raises(grpc.RpcError) as caught:
         answering_version(stub, version)
-    return caught.value.code().name, caught.value.details()
+    return caught.value.code().name, caught.value.details() or ""
 
 
 def wait_for_status(server: EmbeddedServer, version: int, state: VersionState) -> VersionStatus:

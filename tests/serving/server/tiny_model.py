@@ -93,7 +93,6 @@ def _signatures(module: Any) -> dict[str, Any]:
         }
         return tf.io.parse_example(examples, wanted)
 
-    @tf.function(input_signature=[strings, floats, floats])
     def serving_default(user: Any, price: Any, context: Any = default) -> Any:
         return {
             "probability": score(user, price, context),
@@ -101,26 +100,21 @@ def _signatures(module: Any) -> dict[str, Any]:
             "user": user,
         }
 
-    @tf.function(input_signature=[spec([None], tf.string, name="examples")])
     def serving_examples(examples: Any) -> Any:
         row = parsed(examples)
         return {"probability": score(row["user"], row["price"], 0.25)}
 
-    @tf.function(input_signature=[spec([1], tf.string), floats])
     def rank(user: Any, price: Any) -> Any:
         return {"probability": score(user, price, 0.25)}
 
-    @tf.function(input_signature=[spec([None], tf.string, name="inputs")])
     def classify(inputs: Any) -> Any:
         price = parsed(inputs)["price"]
         labels = tf.tile([["low", "high"]], [tf.size(price), 1])
         return {"classes": labels, "scores": tf.stack([-price, price], axis=1)}
 
-    @tf.function(input_signature=[spec([None], tf.string, name="inputs")])
     def regress(inputs: Any) -> Any:
         return {"outputs": parsed(inputs)["price"][:, None] * 2}
 
-    @tf.function(input_signature=[spec([], tf.int32)])
     def slow(steps: Any) -> Any:
         start = tf.zeros([], tf.float64)
         count = tf.while_loop(
@@ -130,8 +124,18 @@ def _signatures(module: Any) -> dict[str, Any]:
         )
         return {"cosine": count[1]}
 
-    found = [serving_default, serving_examples, rank, classify, regress, slow]
-    return {function.__name__: function for function in found}
+    found = [
+        (serving_default, [strings, floats, floats]),
+        (serving_examples, [spec([None], tf.string, name="examples")]),
+        (rank, [spec([1], tf.string), floats]),
+        (classify, [spec([None], tf.string, name="inputs")]),
+        (regress, [spec([None], tf.string, name="inputs")]),
+        (slow, [spec([], tf.int32)]),
+    ]
+    return {
+        function.__name__: tf.function(function, input_signature=signature)
+        for function, signature in found
+    }
 
 
 def _set_methods(file: Path) -> None:
