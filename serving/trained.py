@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +9,7 @@ from typing import Any
 from features.config import Config
 from features.errors import DataError, ServingError
 from features.manifest import read_manifest
+from models.outcome import read_outcome
 
 __all__ = ["TrainedRun", "find_run", "load_run"]
 
@@ -36,19 +35,17 @@ def find_run(out: Path) -> TrainedRun:
         ServingError: The model was trained under another transformation.
     """
     manifest = read_manifest(out / "data")
-    file = out / "train" / "metrics.json"
-    try:
-        content = file.read_bytes()
-        fingerprint = json.loads(content).get("fingerprint", manifest.fingerprint)
-    except (OSError, ValueError) as error:
+    directory = out / "train"
+    outcome = read_outcome(directory)
+    if outcome is None:
         raise DataError(
             "a model is trained before it is exported",
-            received=str(error),
-            where=str(file),
+            received="no metrics.json",
+            where=str(directory),
             remedy="run `make train` with the same CONFIG and OUT",
-        ) from error
-    _check_same(manifest.fingerprint, fingerprint, file)
-    return TrainedRun(fingerprint, hashlib.sha256(content).hexdigest())
+        )
+    _check_same(manifest.fingerprint, outcome["fingerprint"], directory)
+    return TrainedRun(outcome["fingerprint"], outcome["key"])
 
 
 def load_run(out: Path, config: Config, run: TrainedRun) -> tuple[Any, Any]:
