@@ -1,7 +1,7 @@
 """Where records begin and end in a buffer of text: newlines outside quotes.
 
 The usual buffer is decided by numpy alone. One whose quotes are irregular (a stray quote in a
-field, a quote that never closes) is scanned quote by quote.
+field, a quote that never closes) is scanned by `pipeline.log.scan`.
 
 A quoted field is *unclosed* where no closing quote follows within `max_record_bytes` of the
 record's start, or where it runs over a line end to a quote that no separator or line end
@@ -17,12 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.log.dialect import Dialect
+from pipeline.log.scan import NEWLINE, RETURN, scan_quotes
 
 __all__ = ["Records", "find_records"]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
-NEWLINE, RETURN = 10, 13
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def _build(
 def _scanned(
     data: npt.NDArray[np.uint8], newlines: Ints, quotes: Ints, dialect: Dialect, final: bool
 ) -> Records:
-    hidden, unclosed, limit = _scan(data, newlines, quotes, dialect, final)
+    hidden, unclosed, limit = scan_quotes(data, newlines, quotes, dialect, final)
     inside = np.zeros(len(newlines) + 1, np.int64)
     for first, last in hidden:
         inside[first] += 1
@@ -126,65 +126,3 @@ def _scanned(
     ends = newlines[np.cumsum(inside)[:-1] == 0] + 1
     ends = ends[ends <= limit]
     return _build(ends, newlines, np.array(unclosed, np.int64), len(data), final, False)
-
-
-def _scan(
-    data: npt.NDArray[np.uint8], newlines: Ints, quotes: Ints, dialect: Dialect, final: bool
-) -> tuple[list[tuple[int, int]], list[int], int]:
-    """Walk over the quotes.
-
-    Returns:
-        Ranges of newlines inside quoted fields, ends of records with an unclosed quote, and the
-        byte past the last decided record.
-    """
-    separator, limit_bytes, size = ord(dialect.separator), dialect.max_record_bytes, len(data)
-    hidden: list[tuple[int, int]] = []
-    unclosed: list[int] = []
-    start, closed, index = 0, -1, 0
-    following = np.searchsorted(newlines, quotes)
-    while index < len(quotes):
-        quote, line = int(quotes[index]), int(following[index])
-        if line and newlines[line - 1] > closed:
-            start = int(newlines[line - 1]) + 1
-        if quote and data[quote - 1] not in (separator, NEWLINE):
-            index += 1
-            continue
-        after = _closing(quotes, index)
-        close = int(quotes[after]) if after < len(quotes) else size
-        if not final and close >= size - 1 and size - start <= limit_bytes:
-            return hidden, unclosed, start
-        if _closes(
-            data,
-            close,
-            start,
-            int(following[after]) > line if after < len(quotes) else True,
-            dialect,
-        ):
-            hidden.append((line, int(following[after])))
-            closed, index = close, after + 1
-            continue
-        if line == len(newlines):
-            return hidden, [*unclosed, size], size if final else start
-        end = int(newlines[line]) + 1
-        unclosed.append(end)
-        start, closed = end, end - 1
-        index = int(np.searchsorted(quotes, end))
-    return hidden, unclosed, size
-
-
-def _closing(quotes: Ints, index: int) -> int:
-    """Return the index of the quote that closes the one at `index`, past doubled ones."""
-    index += 1
-    while index + 1 < len(quotes) and quotes[index + 1] == quotes[index] + 1:
-        index += 2
-    return index
-
-
-def _closes(
-    data: npt.NDArray[np.uint8], close: int, start: int, spans_lines: bool, dialect: Dialect
-) -> bool:
-    if close >= len(data) or close - start > dialect.max_record_bytes:
-        return False
-    if not spans_lines or close + 1 == len(data):
-        return True
-    return int(data[close + 1]) in (ord(dialect.separator), NEWLINE, RETURN)
