@@ -83,6 +83,24 @@ class Artefact:
     def _looked_up(self, feature: SparseSettings) -> tuple[str, int, str, Any]:
         return feature.name, feature.rows(self.statistics), feature.table_name, feature.use
 
+    def check_configured(self, config: Config, where: Path) -> None:
+        """Check that the features are still those that the configuration asks for.
+
+        Raises:
+            DataError: The configuration has changed since.
+        """
+        asked = Artefact.of(config, self.statistics)
+        if asked.fingerprint == self.fingerprint:
+            return
+        before, now = set(self.features), set(asked.features)
+        changed = sorted({feature.name for feature in before ^ now})
+        raise DataError(
+            "a data set is made with the features of the configuration",
+            received=f"a configuration that differs in {', '.join(changed) or 'columns of the log'}",
+            where=str(where),
+            remedy="run `make preprocess` again, or use the configuration that it was run with",
+        )
+
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of settings, statistics, the content of vocabularies, and the code's version."""

@@ -31,6 +31,7 @@ def finished(config: Config, out: Path) -> dict[str, Any] | None:
 
     artefact, manifest = Artefact.load(out / "transform"), read_manifest(out / "data")
     check_fingerprint(manifest, artefact.fingerprint, out / "data")
+    artefact.check_configured(config, out / "transform")
     check_shards(out / "data", manifest)
     return up_to_date(config, out, artefact.fingerprint)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -68,7 +68,7 @@ def stage(workspace: Workspace, config: Config, file: int, part: Range) -> Itera
     for at, parsed in enumerate(read_range(part, config)):
         block = f"{file:05d}-{part.index:06d}-{at:06d}"
         target = workspace.folder("staged") / f"{block}.arrow"
-        write_whole(target, lambda path, batch=parsed.batch: _write_arrow(path, batch))
+        write_whole(target, partial(_write_arrow, parsed.batch))
         reasons: dict[str, list[Reject]] = {}
         for reject in parsed.rejects:
             reasons.setdefault(reject.reason, []).append(reject)
@@ -89,7 +89,7 @@ def stage(workspace: Workspace, config: Config, file: int, part: Range) -> Itera
         )
 
 
-def _write_arrow(path: Path, batch: pa.RecordBatch) -> None:
+def _write_arrow(batch: pa.RecordBatch, path: Path) -> None:
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, batch.schema) as writer:
         writer.write_batch(batch)
 

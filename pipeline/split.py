@@ -124,16 +124,20 @@ def assign(plan: SplitPlan, batch: pa.RecordBatch, file: int) -> npt.NDArray[np.
         Places in `SPLITS`, `(n,) int8`.
     """
     if plan.config.by == "time":
-        seconds = batch.column("__time__").to_numpy(zero_copy_only=False)
+        places = batch.column("__time__").to_numpy(zero_copy_only=False)
         edges = np.array([plan.eval_from, plan.test_from], np.int64)
-        return np.searchsorted(edges, seconds, side="right").astype(np.int8)
-    if plan.config.by == "user":
-        keys = stable_hash(batch.column("__user__"))
-        hashes = row_hash(plan.config.seed, 0, keys)
+    else:
+        places = _shares(plan.config, batch, file)
+        edges = np.cumsum(plan.config.fractions)[:2]
+    splits: npt.NDArray[np.int8] = np.searchsorted(edges, places, side="right").astype(np.int8)
+    return splits
+
+
+def _shares(config: SplitConfig, batch: pa.RecordBatch, file: int) -> npt.NDArray[np.float64]:
+    """Hash users, or places in the log, to `[0, 1)`."""
+    if config.by == "user":
+        hashes = row_hash(config.seed, 0, stable_hash(batch.column("__user__")))
     else:
         rows = batch.column("__row__").to_numpy(zero_copy_only=False)
-        hashes = row_hash(plan.config.seed, file, rows)
-    shares = (hashes.view(np.uint64) >> np.uint64(11)).astype(np.float64) / 2.0**53
-    return np.searchsorted(np.cumsum(plan.config.fractions)[:2], shares, side="right").astype(
-        np.int8
-    )
+        hashes = row_hash(config.seed, file, rows)
+    return (hashes.view(np.uint64) >> np.uint64(11)).astype(np.float64) / 2.0**53

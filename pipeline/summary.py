@@ -43,8 +43,8 @@ def summarise(
 def _split(
     at: int, name: str, shards: Sequence[Shard], counts: Sequence[BlockCounts]
 ) -> dict[str, Any]:
-    first = [block.first_time[at] for block in counts if block.first_time[at] is not None]
-    last = [block.last_time[at] for block in counts if block.last_time[at] is not None]
+    first = [time for block in counts if (time := block.first_time[at]) is not None]
+    last = [time for block in counts if (time := block.last_time[at]) is not None]
     return {
         "examples": sum(block.examples[at] for block in counts),
         "positives": sum(block.positives[at] for block in counts),

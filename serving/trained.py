@@ -54,11 +54,11 @@ def load_run(out: Path, config: Config, run: TrainedRun) -> tuple[Any, Any]:
     Raises:
         ServingError: The transformation is not the one that was trained under.
     """
+    from features.transform import Transform
     from models.train import load_trained
 
-    from features.transform import Transform
-
     transform = Transform.load(out / "transform")
+    transform.artefact.check_configured(config, out / "transform")
     _check_same(transform.fingerprint, run.fingerprint, out / "transform")
     return transform, load_trained(out, config, transform)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from features.artefact import Artefact
 from features.config import Config
 from features.errors import DataError
 from features.load import parse_config
@@ -213,3 +214,16 @@ def test_a_directory_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match="can be written"):
         preprocess(config_of(write_log(tmp_path / "log.csv")), tmp_path / "file" / "out")
+
+
+def test_a_changed_feature_is_told_from_the_data_set(
+    finished: tuple[Path, Config, Manifest],
+) -> None:
+    out, config, _ = finished
+    artefact = Artefact.load(out / "transform")
+    artefact.check_configured(config, out)
+    numeric = next(feature for feature in config.features if feature.name == "price")
+    others = tuple(feature for feature in config.features if feature is not numeric)
+    changed = numeric.model_copy(update={"log1p": True})
+    with pytest.raises(DataError, match="differs in price"):
+        artefact.check_configured(config.model_copy(update={"features": (*others, changed)}), out)
