@@ -93,10 +93,10 @@ class Artefact:
         if asked.fingerprint == self.fingerprint:
             return
         before, now = set(self.features), set(asked.features)
-        changed = sorted({feature.name for feature in before ^ now})
+        names = ", ".join(sorted({feature.name for feature in before ^ now}))
         raise DataError(
             "a data set is made with the features of the configuration",
-            received=f"a configuration that differs in {', '.join(changed) or 'columns of the log'}",
+            received=f"a configuration that differs in {names or 'columns of the log'}",
             where=str(where),
             remedy="run `make preprocess` again, or use the configuration that it was run with",
         )
