@@ -59,3 +59,57 @@ def test_a_wrong_side_table_is_one_clear_error(tmp_path: Path, side: str, told: 
 def test_take_leaves_other_columns_out(tmp_path: Path) -> None:
     side = "item,title,price,click\n1,a,2,1\n"
     assert read_joined(tmp_path, side, take=("title", "price")).column("title")[0] == "a"
+
+
+def test_grouplens_own_three_files_are_joined(tmp_path: Path) -> None:
+    (tmp_path / "u.data").write_text("196\t242\t3\t881250949\n186\t302\t4\t891717742\n")
+    (tmp_path / "u.user").write_text("186|39|F|executive|00000\n196|49|M|writer|55105\n")
+    item = (
+        "242|Caf\xe9 (1996)|24-Jan-1997||http://x|0|1\n302|L.A. (1997)|01-Jan-1997||http://y|1|0\n"
+    )
+    (tmp_path / "u.item").write_bytes(item.encode("latin-1"))
+    users = {
+        "path": str(tmp_path / "u.user"),
+        "on": "user_id",
+        "format": "csv",
+        "separator": "|",
+        "columns": ("user_id", "age", "gender", "occupation", "zip_code"),
+    }
+    items = {
+        "path": str(tmp_path / "u.item"),
+        "on": "item_id",
+        "format": "csv",
+        "separator": "|",
+        "encoding": "latin-1",
+        "columns": ("item_id", "title", "released", "video", "url", "unknown", "action"),
+    }
+    config = configure(
+        tmp_path / "u.data",
+        ("user_id", "gender", "title"),
+        ("age",),
+        format="tsv",
+        columns=("user_id", "item_id", "rating", "timestamp"),
+        label={"column": "rating", "at_least": 4},
+        timestamp={"column": "timestamp"},
+        joins=[users, items],
+    )
+    assert read(config).rows == [
+        {
+            "__label__": 0.0,
+            "__time__": 881250949,
+            "__row__": 1,
+            "user_id": "196",
+            "gender": "M",
+            "title": "Caf\xe9 (1996)",
+            "age": 49.0,
+        },
+        {
+            "__label__": 1.0,
+            "__time__": 891717742,
+            "__row__": 2,
+            "user_id": "186",
+            "gender": "F",
+            "title": "L.A. (1997)",
+            "age": 39.0,
+        },
+    ]
