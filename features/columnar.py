@@ -65,17 +65,16 @@ def encode(transform: Transform, batch: pa.RecordBatch) -> dict[str, npt.NDArray
         multi-valued features lie one after the other.
     """
     coded = {column.name: _coded(column, batch) for column in transform.raw}
-    known = transform.known
+    encoded = transform.graph_encode_each({name: each.values for name, each in coded.items()})
     single: dict[str, Any] = {}
     multi: list[_Ragged] = []
     for feature, column in transform.columns():
-        values, codes = coded[column.name].values, coded[column.name].codes
-        encoded = feature.encode(values, known)
+        ids, codes = encoded[feature.name], coded[column.name].codes
         if isinstance(feature, MultiValued):
-            multi.append(_taken_ragged(encoded, codes))
+            multi.append(_taken_ragged(ids, codes))
         else:
-            single[feature.name] = encoded if codes is None else encoded.numpy()[codes]
-    inputs = {name: value.numpy() for name, value in transform.assemble(single).items()}
+            single[feature.name] = ids if codes is None else ids.numpy()[codes]
+    inputs = {name: value.numpy() for name, value in transform.graph_assemble(single).items()}
     if multi:
         inputs |= _interleaved(multi)
     return inputs
@@ -95,7 +94,7 @@ def _coded(column: RawColumn, batch: pa.RecordBatch) -> _Coded:
 def _coded_strings(values: pa.Array) -> _Coded:
     """Number the distinct strings; a null is one more value, the empty string."""
     encoded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
-    distinct = encoded.dictionary.cast(pa.large_binary()).to_numpy(zero_copy_only=False)
+    distinct = encoded.dictionary.cast(pa.binary()).to_numpy(zero_copy_only=False)
     codes = encoded.indices.fill_null(len(distinct)).to_numpy(zero_copy_only=False)
     strings = np.empty(len(distinct) + 1, object)
     strings[:-1], strings[-1] = distinct, b""

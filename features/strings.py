@@ -6,12 +6,20 @@ from typing import Any, Literal
 
 from features.tensorflow import tf
 
-__all__ = ["Normalise", "canonical", "normalised", "split_values"]
+__all__ = ["Normalise", "canonical", "missing_lookup", "normalised", "split_values"]
 
 Normalise = Literal["none", "strip", "strip_lower"]
 
 
-def canonical(values: Any, missing: tuple[str, ...], normalise: Normalise) -> Any:
+def missing_lookup(spellings: tuple[str, ...]) -> Any:
+    """Return the lookup of the spellings of a missing value: 1 for each of them, 0 for others."""
+    keys = tf.constant(["", *(spelling for spelling in spellings if spelling)])
+    found = tf.ones_like(keys, tf.int64)
+    initializer = tf.lookup.KeyValueTensorInitializer(keys, found)
+    return tf.lookup.StaticHashTable(initializer, default_value=0)
+
+
+def canonical(values: Any, missing: Any, normalise: Normalise) -> Any:
     """Normalise strings and make every spelling of a missing value the empty string.
 
     Spellings are compared without the white space around a value, so that a request which sends
@@ -19,20 +27,13 @@ def canonical(values: Any, missing: tuple[str, ...], normalise: Normalise) -> An
 
     Args:
         values: Strings of any shape.
-        missing: Spellings of a missing value.
+        missing: Lookup of the spellings of a missing value.
         normalise: What is done to other values.
     """
-    return normalised(without_missing(values, missing), normalise)
-
-
-def without_missing(values: Any, missing: tuple[str, ...]) -> Any:
-    """Make every spelling of a missing value the empty string."""
-    spellings = [spelling for spelling in missing if spelling]
-    if not spellings:
-        return values
     stripped = tf.strings.strip(values)
-    found = tf.reduce_any(tf.equal(stripped[..., None], tf.constant(spellings)), axis=-1)
-    return tf.where(found, "", values)
+    kept = values if normalise == "none" else stripped
+    kept = tf.where(missing.lookup(stripped) > 0, "", kept)
+    return tf.strings.lower(kept, encoding="utf-8") if normalise == "strip_lower" else kept
 
 
 def normalised(values: Any, normalise: Normalise) -> Any:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import weakref
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from features.lookup import open_vocabulary
 from features.records import DENSE, MULTI, SPARSE
 from features.spec import InputSpec, RawColumn
 from features.statistics.learnt import Statistics
+from features.strings import missing_lookup
 from features.tensorflow import tf
 
 __all__ = ["Transform"]
@@ -37,12 +40,17 @@ class Transform(tf.Module):  # type: ignore[misc]
         super().__init__(name="transform")
         self.artefact = artefact
         if directory is None:
-            self._temporary = tempfile.TemporaryDirectory(prefix="transform-")
-            files = artefact.write_vocabularies(Path(self._temporary.name))
+            temporary = Path(tempfile.mkdtemp(prefix="transform-"))
+            weakref.finalize(self, shutil.rmtree, temporary, ignore_errors=True)
+            files = artefact.write_vocabularies(temporary)
         else:
             tables = artefact.statistics.vocabularies
             files = {table: directory / VOCABULARIES / f"{table}.txt" for table in tables}
+        self.missing = missing_lookup(artefact.missing)
         self.lookups = {table: open_vocabulary(file) for table, file in files.items()}
+
+        self.graph_encode_each = tf.function(self.encode_each, [self._raw_signature()])
+        self.graph_assemble = tf.function(self.assemble, [self._encoded_signature()])
 
     @classmethod
     def of(cls, config: Config, statistics: Statistics) -> Transform:
@@ -88,7 +96,7 @@ class Transform(tf.Module):  # type: ignore[misc]
     @property
     def known(self) -> Known:
         """What features may use when they encode."""
-        return Known(self.artefact.statistics, self.artefact.missing, self.lookups)
+        return Known(self.artefact.statistics, self.missing, self.lookups)
 
     def columns(self) -> Iterator[tuple[Feature, RawColumn]]:
         """Yield each feature that reads a raw column, with that column."""
@@ -98,6 +106,20 @@ class Transform(tf.Module):  # type: ignore[misc]
             reads = feature.reads(times[0].name if times else None)
             if reads is not None:
                 yield feature, by_name[reads[0]]
+
+    def _raw_signature(self) -> dict[str, Any]:
+        types = {"string": tf.string, "number": tf.float32, "time": tf.int64}
+        return {column.name: tf.TensorSpec([None], types[column.type]) for column in self.raw}
+
+    def _encoded_signature(self) -> dict[str, Any]:
+        signature = {}
+        for feature, _ in self.columns():
+            if isinstance(feature, Numeric):
+                shape = [None, len(feature.inputs)]
+                signature[feature.name] = tf.TensorSpec(shape, tf.float32)
+            elif not isinstance(feature, MultiValued):
+                signature[feature.name] = tf.TensorSpec([None], tf.int64)
+        return signature
 
     def __call__(self, raw: Mapping[str, Any]) -> dict[str, Any]:
         """Encode raw columns.
@@ -110,17 +132,21 @@ class Transform(tf.Module):  # type: ignore[misc]
             `dense` `(B, N) float32`, `sparse` `(B, F) int64` and `multi` `(B, M, L) int64`, each
             where there are such features.
         """
-        known = self.known
-        encoded = {
-            feature.name: feature.encode(raw[column.name], known)
-            for feature, column in self.columns()
-        }
+        encoded = self.encode_each(raw)
         inputs = self.assemble(encoded)
         multi = [encoded[feature.name] for feature in self.spec.multi]
         if multi:
             padded = [ids.to_tensor(shape=[None, self.spec.max_length]) for ids in multi]
             inputs[MULTI] = tf.stack(padded, axis=1)
         return inputs
+
+    def encode_each(self, raw: Mapping[str, Any]) -> dict[str, Any]:
+        """Encode raw columns feature by feature, crosses aside; columns may differ in length."""
+        known = self.known
+        return {
+            feature.name: feature.encode(raw[column.name], known)
+            for feature, column in self.columns()
+        }
 
     def assemble(self, encoded: Mapping[str, Any]) -> dict[str, Any]:
         """Cross encoded features and put them side by side, multi-valued ones aside.

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from features.kinds.settings import Known, RawType, SparseSettings, vocabulary_rule
 from features.lookup import hash_ids, vocabulary_ids
-from features.strings import Normalise, split_values, without_missing
+from features.strings import Normalise, canonical, split_values
 
 if TYPE_CHECKING:
     from features.statistics.learnt import Statistics
@@ -67,9 +67,9 @@ class MultiValued(SparseSettings):
             return 1 + self.buckets
         return 1 + self.oov_buckets + len(statistics.vocabularies[self.table_name].values)
 
-    def split(self, raw: Any, missing: tuple[str, ...]) -> Any:
+    def split(self, raw: Any, missing: Any) -> Any:
         """Split fields, (B,), into the values that are kept: ragged strings, (B, at most L)."""
-        fields = without_missing(raw, missing)
+        fields = canonical(raw, missing, "none")
         return split_values(fields, self.separator, self.normalise, self.max_length)
 
     def encode(self, raw: Any, known: Known) -> Any:

@@ -32,12 +32,12 @@ class Known:
 
     Attributes:
         statistics: What was learnt from the training split.
-        missing: Spellings of a missing string.
+        missing: Lookup of the spellings of a missing string.
         lookups: Lookup of each vocabulary, by table: strings to places in it, -1 for no place.
     """
 
     statistics: Statistics
-    missing: tuple[str, ...]
+    missing: Any
     lookups: Mapping[str, Any]
 
 

@@ -17,6 +17,7 @@ from features.statistics.counts import ValueCounts, count_values, merge_counts
 from features.statistics.histogram import Histogram, merge_histograms
 from features.statistics.learnt import ColumnSummary
 from features.statistics.moments import Moments, merge_moments
+from features.strings import missing_lookup
 from features.tensorflow import tf
 
 __all__ = ["Partial", "analyse", "merge", "merge_all"]
@@ -71,13 +72,11 @@ def _partials(config: Config, batch: _Batch) -> Iterator[tuple[str, Partial]]:
                 yield f"counts/{feature.table_name}", count_values(batch.rows.column(column_name))
             case MultiValued(file=None, buckets=None):
                 fields = count_values(batch.rows.column(column_name))
-                counts = _count_split(feature, fields, config.log.missing)
+                counts = _count_split(feature, fields, missing_lookup(config.log.missing))
                 yield f"counts/{feature.table_name}", counts
 
 
-def _count_split(
-    feature: MultiValued, fields: ValueCounts, missing: tuple[str, ...]
-) -> ValueCounts:
+def _count_split(feature: MultiValued, fields: ValueCounts, missing: Any) -> ValueCounts:
     """Count the values of a multi-valued column, given how often each whole field occurs."""
     (piece,) = fields.pieces
     distinct = piece["value"].combine_chunks().to_numpy(zero_copy_only=False)

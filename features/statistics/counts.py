@@ -71,6 +71,10 @@ def merge_counts(parts: Sequence[ValueCounts]) -> ValueCounts:
 def _added(pieces: Sequence[pa.Table]) -> pa.Table:
     if not pieces:
         return SCHEMA.empty_table()
-    grouped = pa.concat_tables(pieces).group_by(VALUE, use_threads=False)
-    summed = grouped.aggregate([(COUNT, "sum")])
-    return pa.table([summed[VALUE], summed[f"{COUNT}_sum"]], schema=SCHEMA).combine_chunks()
+    table = pa.concat_tables(pieces).combine_chunks()
+    encoded = table[VALUE].combine_chunks().dictionary_encode()
+    # Sums of integers in float64 are exact below 2**53.
+    sums = np.bincount(
+        encoded.indices.to_numpy(), table[COUNT].to_numpy(), minlength=len(encoded.dictionary)
+    )
+    return pa.table([encoded.dictionary, pa.array(sums.astype(np.int64))], schema=SCHEMA)

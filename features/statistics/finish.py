@@ -14,6 +14,7 @@ from features.statistics.histogram import Histogram, merge_histograms
 from features.statistics.learnt import ColumnSummary, Statistics, VocabularyTable
 from features.statistics.moments import Moments
 from features.statistics.vocabulary import counted_vocabulary, given_vocabulary
+from features.strings import missing_lookup
 
 __all__ = ["finish"]
 
@@ -55,6 +56,7 @@ def _columns(config: Config, partials: Mapping[str, Partial]) -> dict[str, Colum
 
 def _vocabularies(config: Config, partials: Mapping[str, Partial]) -> dict[str, VocabularyTable]:
     vocabularies: dict[str, VocabularyTable] = {}
+    missing = missing_lookup(config.log.missing)
     for feature in config.features:
         if not isinstance(feature, Vocabulary | MultiValued) or not feature.counts_vocabulary:
             continue
@@ -65,7 +67,7 @@ def _vocabularies(config: Config, partials: Mapping[str, Partial]) -> dict[str, 
             vocabularies[table] = given_vocabulary(feature)
         else:
             counts = _found(partials, f"counts/{table}", ValueCounts())
-            vocabularies[table] = counted_vocabulary(feature, counts, config.log.missing)
+            vocabularies[table] = counted_vocabulary(feature, counts, missing)
     return vocabularies
 
 

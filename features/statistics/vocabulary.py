@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +11,7 @@ import pyarrow.compute as pc
 
 from features.errors import DataError
 from features.kinds import MultiValued, Vocabulary
-from features.statistics.counts import ValueCounts, count_values, merge_counts
+from features.statistics.counts import ValueCounts, count_values
 from features.statistics.learnt import VocabularyTable
 from features.strings import canonical, normalised
 from features.tensorflow import tf
@@ -22,7 +23,7 @@ CHUNK = 1 << 18
 
 
 def counted_vocabulary(
-    feature: Vocabulary | MultiValued, counts: ValueCounts, missing: tuple[str, ...]
+    feature: Vocabulary | MultiValued, counts: ValueCounts, missing: Any
 ) -> VocabularyTable:
     """Keep the frequent values, by descending count and then by value.
 
@@ -47,20 +48,24 @@ def counted_vocabulary(
 
 
 def _canonical_counts(
-    feature: Vocabulary | MultiValued, counts: ValueCounts, missing: tuple[str, ...]
+    feature: Vocabulary | MultiValued, counts: ValueCounts, missing: Any
 ) -> pa.Table:
     total = counts.total()
     if isinstance(feature, Vocabulary):
         chunks = [total.slice(start, CHUNK) for start in range(0, len(total), CHUNK)]
-        pieces = [_canonical_chunk(feature, chunk, missing) for chunk in chunks]
-        total = merge_counts(pieces).total()
+        canonical_values = pa.chunked_array(
+            [_canonical_chunk(feature, chunk, missing) for chunk in chunks], pa.large_binary()
+        )
+        # Where no value changed, which is usual, there is nothing to add up and to sort again.
+        if not canonical_values.equals(total["value"]):
+            values = canonical_values.combine_chunks()
+            total = count_values(values, total["count"].combine_chunks()).total()
     return total.filter(pc.not_equal(total["value"], pa.scalar(b"", pa.large_binary())))
 
 
-def _canonical_chunk(feature: Vocabulary, chunk: pa.Table, missing: tuple[str, ...]) -> ValueCounts:
+def _canonical_chunk(feature: Vocabulary, chunk: pa.Table, missing: Any) -> pa.Array:
     values = tf.constant(chunk["value"].to_numpy(), tf.string)
-    values = canonical(values, missing, feature.normalise).numpy()
-    return count_values(pa.array(values, pa.large_binary()), chunk["count"].combine_chunks())
+    return pa.array(canonical(values, missing, feature.normalise).numpy(), pa.large_binary())
 
 
 def _sum(table: pa.Table) -> int:
