@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import BinaryIO
 
 from features.config import LogConfig, SourceConfig
+from features.errors import DataError
 from pipeline.log import parquet
 from pipeline.log.block import RawBlock
 from pipeline.log.delimited import Layout, parse_delimited
@@ -134,11 +136,23 @@ def _blocks(part: Range, reading: Reading) -> Iterator[TextBlock]:
     with open_text(part.file) as stream:
         stream.seek(part.start)
         if part.length >= 0:
-            yield TextBlock(part.start, stream.read(part.length), part.first_line)
+            yield TextBlock(part.start, _read_exactly(stream, part), part.first_line)
             return
         yield from text_blocks(
             stream, dialect, reading.block_bytes, part.start, part.first_line, part.file.path
         )
+
+
+def _read_exactly(stream: BinaryIO, part: Range) -> bytes:
+    text = stream.read(part.length)
+    if len(text) != part.length:
+        raise DataError(
+            "a file of the log stays as it is while it is read",
+            received=f"{len(text)} of {part.length} bytes at byte {part.start}",
+            where=part.file.path,
+            remedy="let its writer finish, then run again",
+        )
+    return text
 
 
 def raw_blocks(part: Range, reading: Reading, wanted: tuple[str, ...]) -> Iterator[RawBlock]:
@@ -150,7 +164,7 @@ def raw_blocks(part: Range, reading: Reading, wanted: tuple[str, ...]) -> Iterat
         wanted: Columns to read; the file has them all, unless it is of JSON lines.
 
     Raises:
-        DataError: The file is broken.
+        DataError: The file is broken, or was cut since it was planned.
     """
     file = part.file
     if file.format == "parquet":

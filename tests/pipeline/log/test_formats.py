@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from features.errors import DataError
-from pipeline.log import checksum, find_files, plan_ranges
+from pipeline.log import checksum, find_files, plan_ranges, read_range
 from tests.pipeline.log.reading import configure, read
 
 
@@ -214,3 +214,14 @@ def test_ranges_tile_the_file_and_travel_small(tmp_path: Path) -> None:
     assert max(part.length for part in parts) <= 2048
     assert pickle.loads(pickle.dumps(parts)) == parts
     assert len(pickle.dumps(parts[0])) < 1024
+
+
+def test_a_file_that_was_cut_since_it_was_planned_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_bytes(rows_text(100))
+    config = configure(path, ("u",))
+    (file,) = find_files(config.log, "log")
+    (part,) = plan_ranges(file, config)
+    path.write_bytes(rows_text(90))
+    with pytest.raises(DataError, match="stays as it is"):
+        list(read_range(part, config))
