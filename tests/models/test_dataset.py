@@ -159,8 +159,14 @@ def test_gzip_shards_are_read(tmp_path: Path) -> None:
 
 def test_a_mirrored_strategy_deals_a_global_batch_in_order(data: Any) -> None:
     directory, manifest = data
-    strategy = tf.distribute.MirroredStrategy(["CPU:0"])
-    examples = Examples(directory, manifest, SPEC, "train", 8)
-    batches = list(distributed_batches(strategy, examples))
-    first = [strategy.experimental_local_results(b["dense"])[0][0, 0] for b in batches]
-    assert [int(row) for row in first] == list(range(0, 103, 8))
+    devices = [device.name for device in tf.config.list_logical_devices("CPU")]
+    strategy = tf.distribute.MirroredStrategy(devices)
+    examples = Examples(directory, manifest, SPEC, "train", 4, len(devices))
+    dealt = [
+        [int(part[0, 0]) for part in strategy.experimental_local_results(batch["dense"])]
+        for batch in distributed_batches(strategy, examples)
+    ]
+    firsts = [first for step in dealt for first in step]
+    real = range(0, 103, 4)
+    assert firsts[: len(real)] == list(real)
+    assert {len(step) for step in dealt} == {len(devices)}
