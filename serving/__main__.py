@@ -13,7 +13,13 @@ from pathlib import Path
 from features.command import Command, config_arguments, main, read_config, run_directory
 from features.config import Config
 from features.raw import raw_columns
-from serving.release import latest_version, model_directory, model_name
+from serving.release import (
+    latest_version,
+    model_columns,
+    model_directory,
+    model_name,
+    versions,
+)
 from serving.server import command as server_command
 
 
@@ -41,7 +47,7 @@ def run_verify(args: argparse.Namespace) -> int:
     version = latest_version(directory)
     from serving.backends import find_backend, running
 
-    columns, allowed = raw_columns(config), config.serving.max_difference
+    columns, allowed = model_columns(version), config.serving.max_difference
     with running(find_backend(args.serving), directory, name, args.serving) as backend:
         from serving.verify import check, verify, write_verification
 
@@ -56,9 +62,9 @@ def run_predict(args: argparse.Namespace) -> int:
     """Score rows over gRPC."""
     config, out = _run(args)
     rows = args.input or out / "data" / "golden.jsonl"
-    directory, name, columns = model_directory(out, config), model_name(config), raw_columns(config)
-    if not args.serving:
-        latest_version(directory)
+    directory, name = model_directory(out, config), model_name(config)
+    is_local = not args.serving or versions(directory)
+    columns = model_columns(latest_version(directory)) if is_local else raw_columns(config)
     from serving.backends import BackendKind, running
     from serving.columns import column_notes
     from serving.input_rows import column_names

@@ -19,11 +19,13 @@ from typing import Any
 
 from features.config import Config
 from features.errors import DataError, ServingError
+from features.spec import RawColumn
 
 __all__ = [
     "RECORD_FILE",
     "draft",
     "latest_version",
+    "model_columns",
     "model_directory",
     "model_name",
     "publish",
@@ -142,6 +144,15 @@ def read_record(version: Path) -> dict[str, Any]:
             where=str(file),
             remedy="run `make export` again",
         ) from error
+
+
+def model_columns(version: Path) -> tuple[RawColumn, ...]:
+    """Return the raw columns that a version takes, whatever the configuration says by now.
+
+    Raises:
+        DataError: The record of the version is missing or broken.
+    """
+    return tuple(RawColumn(**column) for column in read_record(version).get("columns", ()))
 
 
 def _remove_old_drafts(directory: Path) -> None:
