@@ -38,7 +38,7 @@ def count_values(values: pa.Array, weights: pa.Array | None = None) -> ValueCoun
 
     Args:
         values: The values, (n,), plain or dictionary-encoded.
-        weights: How often each counts, (n,) int64; once by default.
+        weights: How often each counts, (n,) int64, where no value is missing; once by default.
     """
     if weights is None:
         encoded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
@@ -47,7 +47,7 @@ def count_values(values: pa.Array, weights: pa.Array | None = None) -> ValueCoun
         used = np.flatnonzero(counts)
         values, weights = encoded.dictionary.take(pa.array(used)), pa.array(counts[used])
     piece = pa.table([values.cast(pa.large_binary()), weights.cast(pa.int64())], schema=SCHEMA)
-    return ValueCounts((piece.filter(pc.is_valid(piece[VALUE])),))
+    return ValueCounts((piece,))
 
 
 def merge_counts(parts: Sequence[ValueCounts]) -> ValueCounts:
