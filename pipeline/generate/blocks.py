@@ -12,8 +12,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 __all__ = [
-    "BLOCK_ROWS", "LEVELS", "Block", "Coded", "Column", "LogKind", "Shape", "block_range", "draw_labels",
-    "random_stream",
+    "BLOCK_ROWS", "LEVELS", "Block", "Coded", "Column", "LogKind", "Shape", "block_range",
+    "draw_labels", "random_stream",
 ]  # fmt: skip
 
 BLOCK_ROWS = 1 << 15

@@ -13,15 +13,20 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from features.errors import DataError
+from pipeline.generate.avazu import AvazuLog
 from pipeline.generate.blocks import LogKind
 from pipeline.generate.broken import BROKEN_EVERY
+from pipeline.generate.criteo import CriteoLog
 from pipeline.generate.impressions import ImpressionLog
 from pipeline.generate.produce import Order, generate, is_up_to_date, oracle_path
 from pipeline.generate.sinks import log_target
+from pipeline.generate.taobao import TaobaoLog
 
 __all__ = ["KINDS", "add_arguments", "run"]
 
-KINDS: dict[str, type[LogKind]] = {kind.shape.name: kind for kind in (ImpressionLog,)}
+KINDS: dict[str, type[LogKind]] = {
+    kind.shape.name: kind for kind in (ImpressionLog, CriteoLog, AvazuLog, TaobaoLog)
+}
 DEFAULT_ROWS = 300_000
 
 

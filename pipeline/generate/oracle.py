@@ -7,20 +7,20 @@ from numpy.typing import NDArray
 
 from features.auc import auc_of_counts
 from pipeline.generate.blocks import LEVELS, Block
-from pipeline.generate.clock import DAY_SECONDS
+from pipeline.generate.clock import DAY_SECONDS, ordered_seconds
 
 __all__ = ["OracleCounts", "last_tenth_start"]
 
 _PROBABILITIES = np.arange(LEVELS) / LEVELS
 
 
-def last_tenth_start(rows: int) -> int:
-    """Return the first row of the last tenth, the test part of a split by time.
+def last_tenth_start(days: int) -> int:
+    """Return the second of a log from which the last tenth of its rows is expected.
 
-    >>> last_tenth_start(300_000)
-    270000
+    >>> last_tenth_start(14) / DAY_SECONDS > 12
+    True
     """
-    return rows * 9 // 10
+    return int(ordered_seconds(np.array([0.9]), days)[0])
 
 
 class OracleCounts:
@@ -31,17 +31,16 @@ class OracleCounts:
 
     Args:
         days: Days of the log.
-        rows: Rows of the log, broken ones included.
     """
 
-    def __init__(self, days: int, rows: int) -> None:
+    def __init__(self, days: int) -> None:
         """Start with nothing counted."""
         self._counts = np.zeros((2, days, 2, LEVELS), np.int64)
-        self._last_tenth = last_tenth_start(rows)
+        self._last_tenth = last_tenth_start(days)
 
-    def add(self, block: Block, rows: NDArray[np.int64], intact: NDArray[np.bool_]) -> None:
-        """Count the intact rows of a block; `rows` are their numbers in the log, `(n,)`."""
-        part = (rows >= self._last_tenth).astype(np.int64)
+    def add(self, block: Block, intact: NDArray[np.bool_]) -> None:
+        """Count the rows of a block that are intact, `(n,)`."""
+        part = (block.seconds >= self._last_tenth).astype(np.int64)
         days = block.seconds // DAY_SECONDS
         places = part, days, block.labels.astype(np.int64), block.levels
         np.add.at(self._counts, tuple(place[intact] for place in places), 1)

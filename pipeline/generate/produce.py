@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pipeline.generate.blocks import BLOCK_ROWS, LEVELS, Block, LogKind, block_range
 from pipeline.generate.broken import KINDS as BROKEN_KINDS
 from pipeline.generate.broken import broken_rows
-from pipeline.generate.oracle import OracleCounts
+from pipeline.generate.oracle import OracleCounts, last_tenth_start
 from pipeline.generate.sinks import LogSink, Target, log_sink, written_beside
 
 __all__ = ["Order", "generate", "in_order", "is_up_to_date", "oracle_path"]
@@ -102,7 +102,7 @@ def generate(order: Order, advance: Callable[[int], None] = lambda rows: None) -
         DataError: A file cannot be written.
     """
     log = order.kind(order.rows, order.seed)
-    counts = OracleCounts(log.shape.days, log.rows)
+    counts = OracleCounts(log.shape.days)
     with contextlib.ExitStack() as files:
         # The file entered first is renamed last: a log never stands beside an older oracle.
         log_file = files.enter_context(written_beside(order.target.path))
@@ -140,7 +140,7 @@ def _write(
         blocks = -(-log.rows // BLOCK_ROWS)
         for drawn in in_order(lambda index: _draw(log, order, sink, index), blocks, order.workers):
             sink.write(drawn.prepared)
-            counts.add(drawn.block, drawn.rows, drawn.intact)
+            counts.add(drawn.block, drawn.intact)
             by_kind.update(drawn.broken.values())
             if probabilities is not None:
                 probabilities.write_table(_probabilities(log, drawn))
@@ -206,6 +206,7 @@ def _oracle(
         **order.identity(),
         "log_bytes": log_bytes,
         "columns": list(log.shape.columns),
+        "last_tenth_from": last_tenth_start(log.shape.days) + log.shape.start_seconds,
         **counts.summary(),
         "broken_lines": broken.total(),
         "broken_lines_by_kind": {kind: broken[kind] for kind in BROKEN_KINDS if broken[kind]},
