@@ -53,7 +53,7 @@ def predict_file(
         for batch in _batches(read_rows(path, columns, config)):
             arrays = _arrays(batch, columns, path)
             scores: Scores = client.predict(arrays, ROWS_SIGNATURE)[PROBABILITY]
-            stream.writelines(f"{score}\n" for score in scores)
+            stream.writelines(f"{score!s}\n" for score in scores)
             count += len(batch)
     if count == 0:
         raise DataError(
