@@ -27,6 +27,7 @@ def _numbers(values: list[float]) -> Any:
     return np.array(values, np.float32)
 
 
+@some_examples
 @given(PARTS, st.randoms())
 def test_moments_are_exact_in_any_order(parts: list[list[float]], order: random.Random) -> None:
     values = [Fraction(value) for part in parts for value in part]
@@ -45,6 +46,7 @@ def test_moments_are_those_of_the_definition() -> None:
     assert (summary.minimum, summary.maximum) == (values.min(), values.max())
 
 
+@some_examples
 @given(PARTS, st.randoms())
 def test_histograms_merge_in_any_order(parts: list[list[float]], order: random.Random) -> None:
     whole = Histogram.of(_numbers([value for part in parts for value in part]))
@@ -53,6 +55,7 @@ def test_histograms_merge_in_any_order(parts: list[list[float]], order: random.R
     assert merged.boundaries(7) == whole.boundaries(7)
 
 
+@some_examples
 @given(st.lists(st.floats(width=32, min_value=2.0**-100, max_value=2.0**100), min_size=1))
 def test_quantiles_have_the_stated_relative_error(values: list[float]) -> None:
     ordered = np.sort(_numbers(values)).astype(np.float64)
@@ -61,6 +64,7 @@ def test_quantiles_have_the_stated_relative_error(values: list[float]) -> None:
         assert np.min(np.abs(exact - boundary) / exact) <= 2.0**-8
 
 
+@some_examples
 @given(st.lists(st.integers(-511, 511), min_size=1))
 def test_quantiles_of_small_integers_are_exact(values: list[int]) -> None:
     ordered = sorted(values)
@@ -68,6 +72,7 @@ def test_quantiles_of_small_integers_are_exact(values: list[int]) -> None:
     assert list(Histogram.of(_numbers([float(v) for v in values])).boundaries(5)) == exact
 
 
+@some_examples
 @given(st.lists(st.lists(st.sampled_from(["", "a", "b", "ä", None]), max_size=4), max_size=60))
 def test_counts_are_those_of_a_counter_by_count_and_then_by_value(
     parts: list[list[str | None]],
@@ -78,9 +83,7 @@ def test_counts_are_those_of_a_counter_by_count_and_then_by_value(
     counter = Counter(value.encode() for part in parts for value in part if value is not None)
     expected = sorted(counter.items(), key=lambda item: (-item[1], item[0]))
     total = merged.total().to_pydict()
-    assert (
-        list(zip(total["value"].to_pylist(), total["count"].to_pylist(), strict=True)) == expected
-    )
+    assert list(zip(total["value"], total["count"], strict=True)) == expected
 
 
 def test_counts_never_hold_many_pieces() -> None:
