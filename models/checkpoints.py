@@ -29,6 +29,8 @@ from models.step import Trainable
 __all__ = ["Checkpoints", "load_weights"]
 
 KEPT = 3
+# What reading a damaged checkpoint raises beside TensorFlow's own errors; a short file is the last.
+UNREADABLE = (OSError, ValueError, TypeError, AssertionError, RuntimeError, LookupError)
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class Checkpoints:
                 progress = Progress.from_json((folder / "progress.json").read_text())
                 self._checkpoint().read(str(folder / "weights")).assert_consumed()
                 return progress
-            except (OSError, ValueError, TypeError, KeyError, AssertionError, tf.errors.OpError):
+            except (*UNREADABLE, tf.errors.OpError):
                 warnings.warn(
                     f"{folder} is damaged; going on from the one before", RuntimeWarning, 2
                 )
@@ -151,7 +153,7 @@ def load_weights(network: Any, folder: Path) -> None:
     try:
         status = tf.train.Checkpoint(network=network).read(str(folder / "weights"))
         status.assert_existing_objects_matched()
-    except (AssertionError, ValueError, tf.errors.OpError) as error:
+    except (*UNREADABLE, tf.errors.OpError) as error:
         raise TrainingError(
             "the weights of the best epoch can be read into the configured network",
             received=str(error).splitlines()[0],

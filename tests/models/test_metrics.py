@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -39,9 +40,9 @@ def test_grouped_auc_is_the_mean_of_each_groups_auc(
 def test_metrics_of_four_rows_are_those_worked_out_by_hand() -> None:
     metrics = compute_metrics(predictions([1, 0, 1, 0], [0, 0, 0, 0]), prior=0.5)
     assert metrics["auc"] == 0.5
-    np.testing.assert_allclose(metrics["logloss"], np.log(2))
-    np.testing.assert_allclose(metrics["normalised_entropy"], 1)
-    np.testing.assert_allclose(metrics["calibration"], 1)
+    assert metrics["logloss"] == pytest.approx(np.log(2))
+    assert metrics["normalised_entropy"] == pytest.approx(1)
+    assert metrics["calibration"] == pytest.approx(1)
     assert metrics["examples"] == 4
 
 
