@@ -65,7 +65,7 @@ class Numeric(FeatureSettings):
         if self.clip is not None:
             numbers = tf.clip_by_value(numbers, *self.clip)
         if self.log1p:
-            # In float32 the last bit depends on a number's place in the batch (vector or tail lane).
+            # In float32 the last bit depends on a number's place in the batch (vector or tail).
             wide = tf.cast(numbers, tf.float64)
             numbers = tf.cast(tf.sign(wide) * tf.math.log1p(tf.abs(wide)), tf.float32)
         return numbers
