@@ -77,7 +77,9 @@ def test_an_override_reaches_a_feature_by_name() -> None:
     assert [feature.min_count for feature in config.features if feature.name == "item_id"] == [7]  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("override", ["model.kind", "=3", "name.x=1", "features.nobody.min_count=1"])
+@pytest.mark.parametrize(
+    "override", ["model.kind", "=3", "name.x=1", "features.nobody.min_count=1"]
+)
 def test_an_override_that_names_nothing_is_an_error(override: str) -> None:
     with pytest.raises(ConfigError):
         load_config("default", [override])
