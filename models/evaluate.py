@@ -15,10 +15,11 @@ __all__ = ["predict", "score_step"]
 
 
 def score_step(strategy: Any, model: RankingModel) -> Callable[[Any], tuple[Any, Any]]:
-    """Return the compiled function from per-replica batches to the rows of all replicas.
+    """Return the function from per-replica batches to the rows of all replicas of all workers.
 
     It returns `(n, 4) float32` (logit, label, weight, mask) and `(n,) int64` (group).
     """
+    has_workers = isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy)
 
     def on_replica(batch: dict[str, Any]) -> tuple[Any, Any]:
         inputs = {name: batch[name] for name in ("dense", "sparse", "multi") if name in batch}
@@ -27,11 +28,17 @@ def score_step(strategy: Any, model: RankingModel) -> Callable[[Any], tuple[Any,
         return tf.stack([logit, batch["label"], batch["weight"], mask], axis=1), batch["group"]
 
     @tf.function  # type: ignore[untyped-decorator]
-    def score(batch: Any) -> tuple[Any, Any]:
+    def on_replicas(batch: Any) -> tuple[Any, Any]:
         rows, group = strategy.run(on_replica, args=(batch,))
-        return strategy.gather(rows, axis=0), strategy.gather(group, axis=0)
+        if has_workers:
+            return strategy.gather(rows, axis=0), strategy.gather(group, axis=0)
+        return rows, group
 
-    return score  # type: ignore[no-any-return]
+    def score(batch: Any) -> tuple[Any, Any]:
+        rows, group = (strategy.experimental_local_results(part) for part in on_replicas(batch))
+        return tf.concat(rows, axis=0), tf.concat(group, axis=0)
+
+    return score
 
 
 def predict(

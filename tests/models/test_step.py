@@ -119,7 +119,8 @@ def test_a_step_has_no_operation_on_a_whole_table() -> None:
         operation.type
         for operation in graph.get_operations()
         for output in operation.outputs
-        if output.shape.rank and output.shape[0] == rows + 1
+        # An update ends with a read that nobody uses, which TensorFlow prunes.
+        if output.shape.rank and output.shape[0] == rows + 1 and output.consumers()
     ]
     assert whole == []
 
