@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from features.columnar import encode
-from features.transform import Transform
 from tfx_bsl.coders.example_coder import RecordBatchToExamplesEncoder
 
 from features import records
+from features.columnar import encode
 from features.hashing import stable_hash
+from features.transform import Transform
 
 __all__ = ["example_columns", "serialise"]
 

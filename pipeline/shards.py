@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
-from features.transform import Transform
 
 from features.atomic import write_whole
 from features.config import DataConfig
 from features.manifest import Shard, SplitName
 from features.tensorflow import tf
+from features.transform import Transform
 from pipeline.encode import example_columns, serialise
 from pipeline.layout import Layout, Piece, shard_name
 from pipeline.workspace import Workspace
