@@ -28,7 +28,7 @@ __all__ = [
     "StagedBlock",
     "golden_rows",
     "load_block",
-    "rows_of",
+    "split_rows",
     "split_counts",
     "stage",
 ]
@@ -119,15 +119,16 @@ def times_of(block: StagedBlock) -> TimeCounts:
     return count_times(batch.column("__time__").to_numpy(zero_copy_only=False))
 
 
-def rows_of(block: StagedBlock, plan: SplitPlan, split: int) -> pa.RecordBatch:
-    """Return a block's rows of one split."""
+def split_rows(block: StagedBlock, plan: SplitPlan) -> list[pa.RecordBatch]:
+    """Return a block's rows of each split, in the order of `SPLITS`."""
     batch = load_block(block)
-    return batch.filter(pa.array(assign(plan, batch, block.file) == split))
+    splits = assign(plan, batch, block.file)
+    return [batch.filter(pa.array(splits == split)) for split in range(len(SPLITS))]
 
 
 def split_counts(block: StagedBlock, plan: SplitPlan) -> BlockCounts:
     """Count what a block adds to each split."""
-    parts = [rows_of(block, plan, split) for split in range(len(SPLITS))]
+    parts = split_rows(block, plan)
     times = [_time_range(part) for part in parts]
     return BlockCounts(
         block.block,

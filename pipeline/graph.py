@@ -12,6 +12,7 @@ import heapq
 import json
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import apache_beam as beam
@@ -28,8 +29,8 @@ from pipeline.blocks import (
     GoldenRow,
     StagedBlock,
     golden_rows,
-    rows_of,
     split_counts,
+    split_rows,
     stage,
     times_of,
 )
@@ -39,6 +40,7 @@ from pipeline.log.read import plan_ranges
 from pipeline.log.sources import LogFile
 from pipeline.shards import WrittenPiece, join_pieces, write_pieces
 from pipeline.split import SPLITS, SplitPlan, merge_times, plan_split
+from pipeline.summary import summarise
 from pipeline.verdict import check_blocks
 from pipeline.workspace import Workspace
 
@@ -150,7 +152,7 @@ def _plan_split(times: Any, config: Config, verdict: Iterable[None]) -> SplitPla
 
 
 def _analyse(block: StagedBlock, config: Config, plan: SplitPlan) -> Iterator[tuple[str, Any]]:
-    yield from analyse(config, rows_of(block, plan, SPLITS.index("train"))).items()
+    yield from analyse(config, split_rows(block, plan)[SPLITS.index("train")]).items()
 
 
 def _merge(parts: Iterable[Any]) -> Any:
@@ -194,8 +196,7 @@ def _encode(
     transform: str,
 ) -> Iterator[WrittenPiece]:
     loaded = _load_transform(transform)
-    for number, split in enumerate(SPLITS):
-        rows = rows_of(block, plan, number)
+    for split, rows in zip(SPLITS, split_rows(block, plan), strict=True):
         if rows.num_rows:
             yield from write_pieces(
                 workspace, layout, config.data, loaded, split, block.block, rows
@@ -224,9 +225,7 @@ def _summarise(
     transform: str,
     golden: Iterable[int],
 ) -> str:
-    from pipeline.summary import summarise
-
     list(golden)
     summary = summarise(shards, list(blocks), list(counts), transform)
-    write_text(workspace.folder("data").parent / "summary.json", json.dumps(summary))
+    write_text(Path(workspace.root) / "summary.json", json.dumps(summary))
     return "summary.json"

@@ -67,7 +67,7 @@ def open_workspace(out: Path) -> Iterator[Workspace]:
     """
     try:
         out.mkdir(parents=True, exist_ok=True)
-        lock = open(out / ".preprocess.lock", "w")  # noqa: SIM115
+        lock = open(out / ".preprocess.lock", "w")
     except OSError as error:
         raise DataError(
             "the output directory can be written",
